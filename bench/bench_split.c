@@ -78,14 +78,6 @@ static bool open_divided(bench* b, splits* s, divided* d, int32_t w, int32_t par
     return d->there = true;
 }
 
-static bool weigh(bench* b, splits* s)
-{
-    const bench_graph* g = s->data;
-    const ggnn_epochs of = hotness_epochs(HOTNESS_PRESC, g->train, g->num_train, s->batch, SEED);
-    s->weight = bench_new(b, (size_t)g->graph.num_nodes * sizeof *s->weight, "edges by node");
-    return s->weight && hotness_count_edges(s->weight, &g->graph, &s->how, &of, BEFORE, g->path, &b->why);
-}
-
 static bool open_batch(bench* b, splits* s, ggnn_batch* batch)
 {
     if (ggnn_batch_plan(batch, &s->data->graph, &s->how, s->batch, NULL) != GGNN_OK)
@@ -104,7 +96,9 @@ static bool open_splits(bench* b, splits* s)
     if (s->batch > s->data->num_train) s->batch = s->data->num_train;
     s->seeds = bench_new(b, (size_t)s->batch * sizeof *s->seeds, "seeds");
     s->queue = bench_new(b, (size_t)s->data->graph.num_nodes * sizeof *s->queue, "nodes");
-    if (!s->seeds || !s->queue || !open_batch(b, s, &s->whole) || !open_batch(b, s, &s->slice) || !weigh(b, s))
+    s->weight = bench_new(b, (size_t)s->data->graph.num_nodes * sizeof *s->weight, "edges by node");
+    if (!s->seeds || !s->queue || !s->weight || !open_batch(b, s, &s->whole) || !open_batch(b, s, &s->slice)) return false;
+    if (!hotness_weigh(s->weight, &s->data->graph, &s->how, s->data->train, s->data->num_train, s->batch, SEED, BEFORE, s->data->path, &b->why))
         return false;
     for (int32_t i = 0; i < SIZES; i++)
         for (int32_t w = 0; w < WAYS; w++)

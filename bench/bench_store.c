@@ -43,8 +43,7 @@ typedef struct {
     ggnn_placement cliques, best;
     int64_t memory, batch, batches; /* of a device; seeds of all devices, of which an epoch has so many */
     ggnn_sizes sizes;
-    ggnn_batch sampled;
-    ggnn_node* seeds;
+    ggnn_sampling how;
     int64_t *read[TIERS_KINDS], *sectors[SAMPLERS]; /* (N) by one device */
     ggnn_node *rank[TIERS_KINDS], *order, *taken;   /* (N), (N) of lists, (SETTINGS N) ranks of lists as they were filled */
     setting setting[SETTINGS];
@@ -68,25 +67,23 @@ static bool place(bench* b, store* s)
 
 static int64_t up(int64_t n, int64_t parts) { return (n + parts - 1) / parts; }
 
-static bool size_up(bench* b, store* s)
+static void size_up(store* s)
 {
     const ggnn_graph* g = &s->data->graph;
     const ggnn_sampling plain = {.method = GGNN_REJECTION, .num_hops = 3, .keep = GGNN_KEEP_POSITIONS};
-    ggnn_sampling how = plain;
-    for (int h = 0; h < 3; h++) how.fanout[h] = (int32_t)s->data->fanout[h];
+    s->how = plain;
+    for (int h = 0; h < 3; h++) s->how.fanout[h] = (int32_t)s->data->fanout[h];
     s->sizes = ggnn_sizes_of(g, &s->data->features);
     s->batch = s->data->batch * s->devices < s->data->num_train ? s->data->batch * s->devices : s->data->num_train;
     s->batches = s->batch ? up(s->data->num_train, s->batch) : 0;
-    if (ggnn_batch_plan(&s->sampled, g, &how, up(s->batch, s->devices), NULL) != GGNN_OK)
-        return error_set(&b->why, "%s: a mini-batch: %s", s->data->path, s->sampled.fault.what);
-    return true;
 }
 
 static bool open_store(bench* b, store* s)
 {
     memset(s, 0, sizeof *s);
     s->data = bench_graph_of(b);
-    if (!s->data || !place(b, s) || !size_up(b, s)) return false;
+    if (!s->data || !place(b, s)) return false;
+    size_up(s);
     const size_t n = (size_t)s->data->graph.num_nodes;
     int64_t** const count[] = {&s->read[0], &s->read[1], &s->sectors[0], &s->sectors[1], &s->sectors[2]};
     for (int i = 0; i < 5; i++)
@@ -94,9 +91,7 @@ static bool open_store(bench* b, store* s)
     ggnn_node** const rank[] = {&s->rank[0], &s->rank[1], &s->order, &s->taken};
     for (int i = 0; i < 4; i++)
         if (!(*rank[i] = bench_new(b, (i == 3 ? SETTINGS : 1) * n * sizeof **rank[i], "ranks"))) return false;
-    void* memory = bench_new(b, s->sampled.bytes, "a mini-batch");
-    s->seeds = bench_new(b, (size_t)(up(s->batch, s->devices) + 1) * sizeof *s->seeds, "seeds");
-    return memory && s->seeds && ggnn_batch_init(&s->sampled, memory) == GGNN_OK;
+    return true;
 }
 
 /* ==== counting ================================================================================================== */
@@ -132,10 +127,10 @@ static void count_reservoir(store* s, const ggnn_rng* rng, int32_t hop, ggnn_nod
     s->sectors[RESERVOIR_WARP][v] += requests(lane, waiting);
 }
 
-static void count_sectors(store* s, const ggnn_rng* rng)
+static void count_sectors(store* s, const ggnn_batch* b, const ggnn_rng* rng)
 {
-    for (int32_t h = 0; h < s->sampled.num_hops; h++) {
-        const ggnn_block* hop = &s->sampled.hop[h];
+    for (int32_t h = 0; h < b->num_hops; h++) {
+        const ggnn_block* hop = &b->hop[h];
         for (int64_t i = 0; i < *hop->num_dst.n; i++) {
             const int64_t end = hop->indptr[i + 1], m = end - hop->indptr[i];
             const ggnn_node v = hop->id[i];
@@ -146,22 +141,39 @@ static void count_sectors(store* s, const ggnn_rng* rng)
     }
 }
 
+typedef struct { /* an epoch of device `me` */
+    store* s;
+    loader_pass pass;
+    int32_t me;
+    bool sectors;
+} epoch;
+
+static ggnn_status sample(void* context, ggnn_batch* b, ggnn_node* seeds, int64_t i)
+{
+    const epoch* e = context;
+    return loader_sample_slice(b, seeds, &e->s->data->graph, &e->pass, e->s->batch, i, e->me, e->s->devices);
+}
+
+static ggnn_status add_reads(void* context, ggnn_batch* b, int64_t i)
+{
+    const epoch* e = context;
+    ggnn_rng rng = e->pass.rng;
+    rng.step += (uint32_t)i;
+    if (e->sectors) count_sectors(e->s, b, &rng);
+    return ggnn_count_batch(e->s->read[TIERS_FEATURES], e->s->read[TIERS_GRAPH], b);
+}
+
 /* Adds an epoch of device `me` to read; training's to sectors too. */
 static bool count_epoch(bench* b, store* s, hotness_policy by, int32_t me)
 {
     const ggnn_epochs of = hotness_epochs(by, s->data->train, s->data->num_train, s->batch, SEED);
-    const loader_pass pass = {.ids = of.ids, .num_ids = of.num_ids, .shuffled = true, .epoch = of.first_epoch, .rng = of.rng};
-    for (int64_t i = 0; i < s->batches; i++) {
-        const ggnn_status status =
-            loader_sample_slice(&s->sampled, s->seeds, &s->data->graph, &pass, s->batch, i, me, s->devices);
-        ggnn_rng rng = pass.rng;
-        if (status != GGNN_OK)
-            return error_set(&b->why, "%s: node %lld: %s", s->data->path, (long long)s->sampled.fault.node, ggnn_status_string(status));
-        rng.step += (uint32_t)i;
-        ggnn_count_batch(s->read[TIERS_FEATURES], s->read[TIERS_GRAPH], &s->sampled);
-        if (by == HOTNESS_OPTIMAL) count_sectors(s, &rng);
-    }
-    return true;
+    epoch e = {s, {.ids = of.ids, .num_ids = of.num_ids, .shuffled = true, .epoch = of.first_epoch, .rng = of.rng}, me, by == HOTNESS_OPTIMAL};
+    const hotness_batches all = {.graph = &s->data->graph, .how = &s->how, .seeds = up(s->batch, s->devices), .batches = s->batches,
+                                 .sample = sample, .look = add_reads, .context = &e};
+    hotness_failure failed;
+    if (hotness_look(&all, &failed, &b->why)) return true;
+    if (failed.status == GGNN_OK) return false;
+    return error_set(&b->why, "%s: node %lld: %s", s->data->path, (long long)failed.node, ggnn_status_string(failed.status));
 }
 
 static void forget_counts(store* s)

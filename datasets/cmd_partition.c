@@ -45,8 +45,7 @@ typedef struct {
     int64_t cut, touched; /* edges; nodes that any part holds */
 } job;
 
-/* What a node weighs: the edges that epochs before training compute at it. */
-static bool weigh(job* p, error* why)
+static bool weigh_if_asked(job* p, error* why)
 {
     const settings* set = p->set;
     const size_t n = (size_t)p->data.num_nodes;
@@ -58,8 +57,8 @@ static bool weigh(job* p, error* why)
     if (!p->weight) return false;
     for (int32_t h = 0; h < set->fanout.count; h++) fanout[h] = (int32_t)set->fanout.value[h];
     const ggnn_sampling how = ggnn_sampling_plain(GGNN_FISHER_YATES, fanout, set->fanout.count);
-    const ggnn_epochs of = hotness_epochs(HOTNESS_PRESC, p->train, p->num_train, set->batch, (uint64_t)set->seed);
-    return hotness_count_edges(p->weight, &p->graph, &how, &of, set->epochs, p->data.file.path, why);
+    return hotness_weigh(p->weight, &p->graph, &how, p->train, p->num_train, set->batch, (uint64_t)set->seed, set->epochs,
+                         p->data.file.path, why);
 }
 
 static bool divide(job* p, error* why)
@@ -161,7 +160,7 @@ static bool make(job* p, error* why)
     if (!p->owner || !p->train || !p->list || !p->work) return false;
     if (p->data.num_splits && !dataset_split(&p->data, (int32_t)p->set->split, count, why)) return false;
     if (p->data.num_splits) p->num_train = dataset_split_ids(&p->data, (int32_t)p->set->split, SPLIT_TRAIN, p->train);
-    return weigh(p, why) && divide(p, why) && measure(p, why) &&
+    return weigh_if_asked(p, why) && divide(p, why) && measure(p, why) &&
            partition_write(p->set->out, &p->data, divide_name[p->set->method], p->owner, (int32_t)p->set->parts, why);
 }
 

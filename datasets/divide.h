@@ -18,7 +18,7 @@ typedef enum {
 extern const char* const divide_name[DIVIDE_NUM_METHODS];
 
 /* What METIS gives the parts equally much of: nodes, or the edges that batches sampled before training compute at them, as
-   GSplit's weights do (hotness_count_edges). */
+   GSplit's weights do (hotness_weigh). */
 #define DIVIDE_BALANCES "vertices|edges"
 typedef enum { DIVIDE_VERTICES, DIVIDE_EDGES } divide_balance;
 

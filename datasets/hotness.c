@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "common/memory.h"
+#include "common/parallel.h"
 
 const char* const hotness_name[HOTNESS_NUM_POLICIES] = {"degree", "aligraph", "presc", "optimal", "dual", "random"};
 
@@ -17,49 +18,122 @@ ggnn_epochs hotness_epochs(hotness_policy by, const ggnn_node* ids, int64_t num_
     return of;
 }
 
-static void add_edges(int64_t* edges, const ggnn_batch* b)
+/* ==== counting ================================================================================================== */
+
+typedef struct { /* a batch, sampled beside others */
+    ggnn_batch batch;
+    void* memory;
+    ggnn_node* seeds;
+    ggnn_status status;
+} lane;
+
+typedef struct {
+    const hotness_batches* of;
+    lane* lane;
+    int64_t first; /* batch of lane 0 */
+} work;
+
+static void sample_lane(void* context, int64_t i)
 {
-    for (int32_t h = 0; h < b->num_hops; h++)
-        for (int64_t i = 0; i < *b->hop[h].num_dst.n; i++)
-            edges[b->hop[h].id[i]] += b->hop[h].indptr[i + 1] - b->hop[h].indptr[i];
+    const work* w = context;
+    lane* l = &w->lane[i];
+    l->status = w->of->sample(w->of->context, &l->batch, l->seeds, w->first + i);
 }
 
-/* rows, lists, edges (N): each may be NULL. */
-static bool count(int64_t* rows, int64_t* lists, int64_t* edges, const ggnn_graph* g, const ggnn_sampling* how,
-                  const ggnn_epochs* of, int64_t epochs, const char* path, error* why)
+static bool open_lane(lane* l, const hotness_batches* of, error* why)
 {
-    ggnn_batch b;
-    if (of->num_ids == 0) return true;
-    if (ggnn_batch_plan(&b, g, how, of->batch_size, NULL) != GGNN_OK)
-        return error_set(why, "--fanout, --batch: %s", b.fault.what);
-    void* memory = memory_new(b.bytes, "a mini-batch", why);
-    ggnn_node* seeds = memory_new((size_t)of->batch_size * sizeof *seeds, "seeds", why);
-    bool good = memory && seeds;
-    if (good) {
-        ggnn_status status = ggnn_batch_init(&b, memory);
-        for (int64_t i = 0; i < epochs * ggnn_epoch_batches(of) && status == GGNN_OK; i++) {
-            status = ggnn_count_epochs(rows, lists, &b, g, of, i, i + 1, seeds);
-            if (edges && status == GGNN_OK) add_edges(edges, &b);
-        }
-        if (status != GGNN_OK)
-            good = error_set(why, "%s: node %" PRId64 ": %s", path, b.fault.node, ggnn_status_string(status));
+    if (ggnn_batch_plan(&l->batch, of->graph, of->how, of->seeds, NULL) != GGNN_OK)
+        return error_set(why, "--fanout, --batch: %s", l->batch.fault.what);
+    l->memory = memory_new(l->batch.bytes, "a mini-batch to be counted", why);
+    l->seeds = l->memory ? memory_new((size_t)of->seeds * sizeof *l->seeds, "seeds", why) : NULL;
+    return l->seeds && ggnn_batch_init(&l->batch, l->memory) == GGNN_OK;
+}
+
+/* Batches from w->first on, as many as there are lanes. False: one of them failed. */
+static bool look_at_lanes(work* w, int64_t lanes, hotness_failure* failed)
+{
+    const hotness_batches* of = w->of;
+    const int64_t now = of->batches - w->first < lanes ? of->batches - w->first : lanes;
+    parallel_each(now, sample_lane, w);
+    for (int64_t i = 0; i < now; i++) {
+        lane* l = &w->lane[i];
+        if (l->status == GGNN_OK) l->status = of->look(of->context, &l->batch, w->first + i);
+        if (l->status == GGNN_OK) continue;
+        *failed = (hotness_failure){l->status, l->batch.fault.node};
+        return false;
     }
-    memory_free(memory);
-    memory_free(seeds);
+    w->first += now;
+    return true;
+}
+
+bool hotness_look(const hotness_batches* of, hotness_failure* failed, error* why)
+{
+    const int64_t most = parallel_lanes(), lanes = of->batches < most ? of->batches : most;
+    work w = {.of = of};
+    *failed = (hotness_failure){GGNN_OK, -1};
+    if (of->batches == 0) return true;
+    w.lane = memory_new((size_t)lanes * sizeof *w.lane, "mini-batches to be counted", why);
+    bool good = w.lane != NULL;
+    for (int64_t i = 0; good && i < lanes; i++) good = open_lane(&w.lane[i], of, why);
+    while (good && w.first < of->batches) good = look_at_lanes(&w, lanes, failed);
+    for (int64_t i = 0; w.lane && i < lanes; i++) {
+        memory_free(w.lane[i].memory);
+        memory_free(w.lane[i].seeds);
+    }
+    memory_free(w.lane);
     return good;
+}
+
+typedef struct { /* whole batches of epochs */
+    const ggnn_graph* graph;
+    const ggnn_epochs* of;
+    int64_t *rows, *lists, *edges; /* (N) each may be NULL */
+} epochs_count;
+
+static ggnn_status sample_batch(void* context, ggnn_batch* b, ggnn_node* seeds, int64_t i)
+{
+    const epochs_count* c = context;
+    return ggnn_count_epochs(NULL, NULL, b, c->graph, c->of, i, i + 1, seeds);
+}
+
+static ggnn_status add_batch(void* context, ggnn_batch* b, int64_t i)
+{
+    const epochs_count* c = context;
+    (void)i;
+    for (int32_t h = 0; c->edges && h < b->num_hops; h++)
+        for (int64_t k = 0; k < *b->hop[h].num_dst.n; k++)
+            c->edges[b->hop[h].id[k]] += b->hop[h].indptr[k + 1] - b->hop[h].indptr[k];
+    return ggnn_count_batch(c->rows, c->lists, b);
+}
+
+static bool count_epochs(epochs_count* c, const ggnn_sampling* how, int64_t epochs, const char* path, error* why)
+{
+    const ggnn_epochs* of = c->of;
+    const hotness_batches all = {.graph = c->graph, .how = how, .seeds = of->batch_size,
+                                 .batches = of->num_ids ? epochs * ggnn_epoch_batches(of) : 0, .sample = sample_batch,
+                                 .look = add_batch, .context = c};
+    hotness_failure failed;
+    if (hotness_look(&all, &failed, why)) return true;
+    if (failed.status == GGNN_OK) return false;
+    return error_set(why, "%s: node %" PRId64 ": %s", path, failed.node, ggnn_status_string(failed.status));
 }
 
 bool hotness_count(int64_t* rows, int64_t* lists, const ggnn_graph* g, const ggnn_sampling* how, const ggnn_epochs* of,
                    int64_t epochs, const char* path, error* why)
 {
-    return count(rows, lists, NULL, g, how, of, epochs, path, why);
+    epochs_count c = {g, of, rows, lists, NULL};
+    return count_epochs(&c, how, epochs, path, why);
 }
 
-bool hotness_count_edges(int64_t* edges, const ggnn_graph* g, const ggnn_sampling* how, const ggnn_epochs* of,
-                         int64_t epochs, const char* path, error* why)
+bool hotness_weigh(int64_t* weight, const ggnn_graph* g, const ggnn_sampling* how, const ggnn_node* ids, int64_t num_ids,
+                   int64_t batch, uint64_t seed, int64_t epochs, const char* path, error* why)
 {
-    return count(NULL, NULL, edges, g, how, of, epochs, path, why);
+    const ggnn_epochs of = hotness_epochs(HOTNESS_PRESC, ids, num_ids, batch, seed);
+    epochs_count c = {g, &of, NULL, NULL, weight};
+    return count_epochs(&c, how, epochs, path, why);
 }
+
+/* ==== ranking =================================================================================================== */
 
 void hotness_rank(ggnn_node* rank, ggnn_node* order, hotness_policy by, const int64_t* hot, const int64_t* over,
                   const int64_t* indptr, uint64_t seed, int64_t n)

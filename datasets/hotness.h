@@ -1,5 +1,6 @@
 /* hotness.h - by what nodes are ranked for a cache: the policies of ggnn_plan.h by name, and the counting behind them.
-   One counter of reads serves ggnn-data rank, ggnn-bench cache and the trainer: ggnn_count_epochs. */
+   One counter looks at all batches that are sampled to be counted, of ggnn-data, the trainer, --explain and ggnn-bench:
+   hotness_look. */
 #ifndef DATASETS_HOTNESS_H
 #define DATASETS_HOTNESS_H
 #include "common/error.h"
@@ -28,14 +29,35 @@ static inline bool hotness_is_counted(hotness_policy by)
    those of GGNN_PURPOSE_PRESAMPLE. A batch is no larger than there are ids. */
 ggnn_epochs hotness_epochs(hotness_policy by, const ggnn_node* ids, int64_t num_ids, int64_t batch, uint64_t seed);
 
+typedef struct { /* batches that are sampled to be looked at. Both functions get `context`, and leave the node of an error in b->fault */
+    const ggnn_graph* graph;
+    const ggnn_sampling* how;
+    int64_t seeds;   /* of a batch, at most */
+    int64_t batches;
+    ggnn_status (*sample)(void* context, ggnn_batch* b, ggnn_node* seeds, int64_t i); /* batch i, on any thread. seeds: workspace */
+    ggnn_status (*look)(void* context, ggnn_batch* b, int64_t i); /* on the caller's thread, by rising i */
+    void* context;
+} hotness_batches;
+
+typedef struct {
+    ggnn_status status;
+    int64_t node;
+} hotness_failure;
+
+/* Samples batches side by side, as many as the CPU has threads, and looks at one after the other: what is counted does not depend
+   on the threads. False: the first failure of a batch is in `failed`, why is as it was; or, failed->status GGNN_OK, why says that there is no
+   memory, or that the sampling makes no sense for the graph. */
+bool hotness_look(const hotness_batches* of, hotness_failure* failed, error* why);
+
 /* Adds what `epochs` of them read: rows and lists (N), either NULL. g is plain. False: a list is broken (path names the
    file), the sampling makes no sense for g, or no memory. */
 bool hotness_count(int64_t* rows, int64_t* lists, const ggnn_graph* g, const ggnn_sampling* how, const ggnn_epochs* of,
                    int64_t epochs, const char* path, error* why);
 
-/* Adds the edges that `epochs` of them compute at each node (N): those of its sampled lists. Fails as hotness_count. */
-bool hotness_count_edges(int64_t* edges, const ggnn_graph* g, const ggnn_sampling* how, const ggnn_epochs* of,
-                         int64_t epochs, const char* path, error* why);
+/* What each node weighs in a partition (GSplit): adds the edges that `epochs` before training (presc's) compute at it, those of its
+   sampled lists, to weight (N). Fails as hotness_count. */
+bool hotness_weigh(int64_t* weight, const ggnn_graph* g, const ggnn_sampling* how, const ggnn_node* ids, int64_t num_ids,
+                   int64_t batch, uint64_t seed, int64_t epochs, const char* path, error* why);
 
 /* Ranks n nodes by a policy (dual: as presc). hot (n): out-degrees; in-degrees; counts. over (n): aligraph's
    out-degrees. indptr (n + 1): of the graph, for ties. seed: of a random order. */

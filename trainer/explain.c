@@ -15,25 +15,23 @@ typedef struct {
     int64_t *seen[TIERS_KINDS];   /* (N) what device 0 read in epochs of their own, */
     int64_t *others[TIERS_KINDS]; /* (N) and all other devices */
     int64_t epochs;               /* so many */
-    ggnn_batch batch;
-    ggnn_node* seeds;             /* (seeds of a slice) */
     ggnn_node* visited;           /* (steps of a node's walks) of --sampler walk */
 } counts;
 
 /* The lists that a batch's walks read: one a step, of the node that the step begins at. */
-static ggnn_status count_walks(counts* k, int64_t* lists, const ggnn_rng* rng)
+static ggnn_status count_walks(const counts* k, int64_t* lists, ggnn_batch* b, const ggnn_rng* rng)
 {
-    const ggnn_walks walks = ggnn_walks_or_default(k->batch.how.walk);
+    const ggnn_walks walks = ggnn_walks_or_default(b->how.walk);
     const uint64_t restart = (uint64_t)((double)walks.restart * 4294967296.);
     ggnn_rng own = *rng;
     own.purpose = ggnn_walk_purpose(rng->purpose);
-    for (int32_t h = 0; h < k->batch.num_hops; h++)
-        for (int64_t i = 0; i < *k->batch.hop[h].num_dst.n; i++) {
-            const ggnn_node start = k->batch.hop[h].id[i];
+    for (int32_t h = 0; h < b->num_hops; h++)
+        for (int64_t i = 0; i < *b->hop[h].num_dst.n; i++) {
+            const ggnn_node start = b->hop[h].id[i];
             ggnn_node bad;
             const ggnn_status status = ggnn_random_walk(k->visited, &k->t->task->graph, &walks, rng, h, start, &bad);
             if (status != GGNN_OK) {
-                k->batch.fault.node = bad;
+                b->fault.node = bad;
                 return status;
             }
             ggnn_node at = start;
@@ -51,27 +49,46 @@ static bool list_fails(int64_t node, const char* what, error* why)
     return error_set(why, "the neighbours of node %lld: %s (ggnn-data verify checks the whole file)", (long long)node, what);
 }
 
-/* Epochs from the pass's on, as loaders take them: slice by slice of each batch. Device 0's go to `mine`. read: every list
-   that is read; else those of targets alone, as rankings count them. */
+typedef struct { /* of a pass, slice after slice of each batch, as the devices' loaders take them */
+    const counts* k;
+    loader_pass pass;
+    bool read; /* every list that is read counts; else those of targets alone, as in rankings */
+    int64_t *const *mine, *const *others; /* device 0's go to `mine` */
+} slices;
+
+static ggnn_status sample(void* context, ggnn_batch* b, ggnn_node* seeds, int64_t i)
+{
+    const slices* s = context;
+    const training* t = s->k->t;
+    const int32_t ranks = t->worker.comm->ranks;
+    return loader_sample_slice(b, seeds, &t->task->graph, &s->pass, t->config->batch, i / ranks, (int32_t)(i % ranks), ranks);
+}
+
+static ggnn_status add_reads(void* context, ggnn_batch* b, int64_t i)
+{
+    const slices* s = context;
+    const comm* c = s->k->t->worker.comm;
+    int64_t* const* to = i % c->ranks == c->rank ? s->mine : s->others;
+    const bool walks = s->read && s->k->visited;
+    ggnn_rng rng = s->pass.rng;
+    rng.step += (uint32_t)(i / c->ranks);
+    const ggnn_status status = walks ? count_walks(s->k, to[TIERS_GRAPH], b, &rng) : GGNN_OK;
+    return status == GGNN_OK ? ggnn_count_batch(to[TIERS_FEATURES], walks ? NULL : to[TIERS_GRAPH], b) : status;
+}
+
 static bool count_slices(counts* k, loader_pass pass, int64_t epochs, bool read, int64_t* const* mine, int64_t* const* others,
                          error* why)
 {
     const training* t = k->t;
-    const int32_t ranks = t->worker.comm->ranks;
-    const int64_t batches = (pass.num_ids + t->config->batch - 1) / t->config->batch;
-    for (int64_t i = 0; i < epochs * batches; i++) {
-        for (int32_t r = 0; r < ranks; r++) {
-            int64_t* const* to = r == t->worker.comm->rank ? mine : others;
-            const bool walks = read && k->visited;
-            ggnn_rng rng = pass.rng;
-            ggnn_status status = loader_sample_slice(&k->batch, k->seeds, &t->task->graph, &pass, t->config->batch, i, r, ranks);
-            rng.step += (uint32_t)i;
-            if (status == GGNN_OK && walks) status = count_walks(k, to[TIERS_GRAPH], &rng);
-            if (status != GGNN_OK) return list_fails(k->batch.fault.node, ggnn_status_string(status), why);
-            ggnn_count_batch(to[TIERS_FEATURES], walks ? NULL : to[TIERS_GRAPH], &k->batch);
-        }
-    }
-    return true;
+    const ggnn_sampling how = config_sampling(t->config);
+    const int64_t batch = t->config->batch, most = batch < pass.num_ids ? batch : pass.num_ids, ranks = t->worker.comm->ranks;
+    slices s = {k, pass, read, mine, others};
+    const hotness_batches all = {.graph = &t->task->graph, .how = &how, .seeds = (most + ranks - 1) / ranks,
+                                 .batches = epochs * ((pass.num_ids + batch - 1) / batch) * ranks, .sample = sample, .look = add_reads,
+                                 .context = &s};
+    hotness_failure failed;
+    if (hotness_look(&all, &failed, why)) return true;
+    return failed.status == GGNN_OK ? false : list_fails(failed.node, ggnn_status_string(failed.status), why);
 }
 
 static bool count_epochs(counts* k, error* why)
@@ -94,26 +111,14 @@ static bool count_epochs(counts* k, error* why)
            count_slices(k, seen, k->epochs, true, k->seen, k->others, why);
 }
 
-/* A slice of the largest batch. */
 static bool count_all(counts* k, error* why)
 {
-    const training* t = k->t;
-    const ggnn_sampling how = config_sampling(t->config);
-    const int64_t n = t->task->count[SPLIT_TRAIN], most = t->config->batch < n ? t->config->batch : n;
-    const int64_t seeds = (most + t->worker.comm->ranks - 1) / t->worker.comm->ranks;
-    if (ggnn_batch_plan(&k->batch, &t->task->graph, &how, seeds, NULL) != GGNN_OK)
-        return error_set(why, "a mini-batch of %lld seeds: %s", (long long)seeds, k->batch.fault.what);
-    void* memory = memory_new(k->batch.bytes, "a mini-batch", why);
-    k->seeds = memory ? memory_new((size_t)seeds * sizeof *k->seeds, "seeds", why) : NULL;
-    if (k->seeds) ggnn_batch_init(&k->batch, memory);
-    if (k->seeds && how.method == GGNN_WALK) {
-        const ggnn_walks walks = ggnn_walks_or_default(how.walk);
-        k->visited = memory_new(memory_product((size_t)walks.walks, (size_t)walks.length, sizeof *k->visited), "walks", why);
-    }
-    const bool good = k->seeds && (k->visited || how.method != GGNN_WALK) && count_epochs(k, why);
+    const ggnn_sampling how = config_sampling(k->t->config);
+    const ggnn_walks walks = ggnn_walks_or_default(how.walk);
+    if (how.method != GGNN_WALK) return count_epochs(k, why);
+    k->visited = memory_new(memory_product((size_t)walks.walks, (size_t)walks.length, sizeof *k->visited), "walks", why);
+    const bool good = k->visited && count_epochs(k, why);
     memory_free(k->visited);
-    memory_free(k->seeds);
-    memory_free(memory);
     return good;
 }
 

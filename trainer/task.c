@@ -109,14 +109,6 @@ bool task_open(task* t, const config* c, error* why)
 
 static int64_t sampled_hops(const config* c) { return c->model == NET_MLP ? 0 : c->layers - (c->preprocess ? 1 : 0); }
 
-/* What each node weighs: the edges that epochs before training compute at it. */
-static bool weigh(const task* t, const config* c, int64_t* weight, error* why)
-{
-    const ggnn_sampling how = config_sampling(c);
-    const ggnn_epochs of = hotness_epochs(HOTNESS_PRESC, t->ids[SPLIT_TRAIN], t->count[SPLIT_TRAIN], c->batch, (uint64_t)c->seed);
-    return hotness_count_edges(weight, &t->graph, &how, &of, c->presample_epochs, t->set.file.path, why);
-}
-
 /* As ggnn-data partition by its defaults, but for --presample-epochs. */
 static bool find_owners(task* t, const config* c, int32_t ranks, error* why)
 {
@@ -126,7 +118,9 @@ static bool find_owners(task* t, const config* c, int32_t ranks, error* why)
     int64_t* weight = NULL;
     if (c->balance == DIVIDE_EDGES) {
         weight = memory_new(memory_product((size_t)t->set.num_nodes, sizeof *weight, 1), "edges by node", why);
-        if (!weight || !weigh(t, c, weight, why)) {
+        const ggnn_sampling sampled = config_sampling(c);
+        if (!weight || !hotness_weigh(weight, &t->graph, &sampled, how.train, how.num_train, c->batch, (uint64_t)c->seed,
+                                      c->presample_epochs, how.path, why)) {
             memory_free(weight);
             return false;
         }

@@ -1,4 +1,4 @@
-/* test_divide.c - datasets/divide.h, and what its METIS parts are balanced by: metis.h, hotness_count_edges. */
+/* test_divide.c - datasets/divide.h, and what its METIS parts are balanced by: metis.h, hotness_weigh. */
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -106,15 +106,13 @@ TEST(edges_are_counted_at_the_nodes_that_compute_them)
         }
     }
     const ggnn_sampling how = ggnn_sampling_plain(GGNN_FISHER_YATES, fanout, HOPS);
-    CHECK(hotness_count_edges(edges, &r->graph, &how, &of, 1, "a graph", &why));
-    ggnn_epochs next = of; /* counts of two calls add up */
-    next.first_epoch++;
-    next.rng.step += (uint32_t)ggnn_epoch_batches(&of);
-    CHECK(hotness_count_edges(edges, &r->graph, &how, &next, 1, "a graph", &why));
-    for (int v = 0; v < N; v++) CHECK_EQ(edges[v], expected[v]);
+    for (int call = 1; call < 3; call++) { /* counts of two calls add up */
+        CHECK(hotness_weigh(edges, &r->graph, &how, train, N / 4, 16, 9, 2, "a graph", &why));
+        for (int v = 0; v < N; v++) CHECK_EQ(edges[v], call * expected[v]);
+    }
     CHECK(edges[0] > 0);
     for (int64_t e = 0; e < r->indptr[1]; e++) r->indices[e] = N; /* node 0 trains */
-    CHECK(!hotness_count_edges(edges, &r->graph, &how, &of, 1, "a graph", &why));
+    CHECK(!hotness_weigh(edges, &r->graph, &how, train, N / 4, 16, 9, 1, "a graph", &why));
     CHECK(strstr(why.text, "a graph: node 0"));
     random_graph_free(r);
 }

@@ -7,7 +7,6 @@
 
 #include "common/memory.h"
 #include "common/options.h"
-#include "common/parallel.h"
 #include "common/progress.h"
 #include "datasets/hotness.h"
 #include "datasets/topology.h"
@@ -35,91 +34,53 @@ static hotness_policy policy_of(const config* c)
 
 /* ==== counting what batches read ================================================================================ */
 
-typedef struct { /* batches sampled side by side */
-    tier_plan* plan;
-    loader_pass pass; /* of the first epoch counted */
-    int64_t batch, batches;
-    int32_t turns; /* of as many batches this rank counts one, whole; 1: of each its slice */
-    int lanes;
-    ggnn_batch* lane; /* (lanes) */
-    void** memory;    /* (lanes) a batch's, */
-    ggnn_node** seeds; /* (lanes) */
-    ggnn_status* status; /* (lanes) */
-    int64_t first;    /* batch of lane 0, of those that this rank counts, through all epochs */
-} counting;
-
 /* --parallel split: each row is read by the rank that owns it. */
 static bool in_parts(const tier_plan* p) { return p->config->parallel == PARALLEL_SPLIT && p->comm->ranks > 1; }
 
-/* One batch, or this rank's slice of it. */
-static void sample_lane(void* context, int64_t lane)
+typedef struct {
+    tier_plan* plan;
+    loader_pass pass; /* of the first epoch counted */
+    int64_t batch;
+    int32_t turns;    /* of as many batches this rank counts one, whole; 1: of each its slice */
+} counting;
+
+static ggnn_status sample(void* context, ggnn_batch* b, ggnn_node* seeds, int64_t i)
 {
-    counting* c = context;
+    const counting* c = context;
     const comm* with = c->plan->comm;
-    const bool whole = c->turns > 1;
-    const int64_t i = whole ? (c->first + lane) * c->turns + with->rank : c->first + lane;
-    c->status[lane] = loader_sample_slice(&c->lane[lane], c->seeds[lane], &c->plan->task->graph, &c->pass, c->batch, i,
-                                          whole ? 0 : with->rank, whole ? 1 : with->ranks);
+    const ggnn_graph* g = &c->plan->task->graph;
+    if (c->turns > 1) return loader_sample_slice(b, seeds, g, &c->pass, c->batch, i * c->turns + with->rank, 0, 1);
+    return loader_sample_slice(b, seeds, g, &c->pass, c->batch, i, with->rank, with->ranks);
 }
 
-static bool count_batches(counting* c, error* why)
+static ggnn_status add_reads(void* context, ggnn_batch* b, int64_t i)
 {
-    const int64_t batches = c->batches * c->plan->config->presample_epochs;
-    const int64_t all = c->turns > 1 ? (batches + c->turns - 1 - c->plan->comm->rank) / c->turns : batches;
-    for (; c->first < all; c->first += c->lanes) {
-        const int64_t now = all - c->first < c->lanes ? all - c->first : c->lanes;
-        parallel_each(now, sample_lane, c);
-        for (int64_t i = 0; i < now; i++) {
-            if (c->status[i] != GGNN_OK)
-                return error_set(why, "sampling the neighbours of node %lld: %s (ggnn-data verify checks the whole file)",
-                                 (long long)c->lane[i].fault.node, ggnn_status_string(c->status[i]));
-            ggnn_count_batch(c->plan->count[TIERS_FEATURES], c->plan->count[TIERS_GRAPH], &c->lane[i]);
-        }
-    }
-    return true;
-}
-
-static bool open_lanes(counting* c, const ggnn_sampling* how, error* why)
-{
-    const comm* with = c->plan->comm;
-    const int64_t seeds = c->turns > 1 ? c->batch : (c->batch + with->ranks - 1) / with->ranks;
-    c->lane = memory_new((size_t)c->lanes * sizeof *c->lane, "batches to be counted", why);
-    c->memory = memory_new((size_t)c->lanes * sizeof *c->memory, "batches to be counted", why);
-    c->seeds = memory_new((size_t)c->lanes * sizeof *c->seeds, "batches to be counted", why);
-    c->status = memory_new((size_t)c->lanes * sizeof *c->status, "batches to be counted", why);
-    if (!c->lane || !c->memory || !c->seeds || !c->status) return false;
-    for (int i = 0; i < c->lanes; i++) {
-        if (ggnn_batch_plan(&c->lane[i], &c->plan->task->graph, how, seeds, NULL) != GGNN_OK)
-            return error_set(why, "a mini-batch of %lld seeds: %s", (long long)seeds, c->lane[i].fault.what);
-        c->memory[i] = memory_new(c->lane[i].bytes, "batches to be counted", why);
-        c->seeds[i] = memory_new((size_t)seeds * sizeof **c->seeds, "batches to be counted", why);
-        if (!c->memory[i] || !c->seeds[i] || ggnn_batch_init(&c->lane[i], c->memory[i]) != GGNN_OK) return false;
-    }
-    return true;
+    const counting* c = context;
+    (void)i;
+    return ggnn_count_batch(c->plan->count[TIERS_FEATURES], c->plan->count[TIERS_GRAPH], b);
 }
 
 static bool count_reads(tier_plan* p, const ggnn_sampling* how, error* why)
 {
     const config* c = p->config;
+    const comm* with = p->comm;
     const ggnn_epochs of = hotness_epochs(policy_of(c), p->task->ids[SPLIT_TRAIN], p->task->count[SPLIT_TRAIN], c->batch,
                                           (uint64_t)c->seed);
-    counting k = {.plan = p, .batch = of.batch_size, .batches = ggnn_epoch_batches(&of), .turns = in_parts(p) ? p->comm->ranks : 1,
-                  .lanes = parallel_lanes()};
+    counting k = {.plan = p, .batch = of.batch_size, .turns = in_parts(p) ? with->ranks : 1};
     k.pass = (loader_pass){.ids = of.ids, .num_ids = of.num_ids, .shuffled = true, .epoch = of.first_epoch, .rng = of.rng};
     if (c->shuffle == SHUFFLE_LOCAL) {
         k.pass.ids = p->task->division.ids;
         k.pass.parts = p->task->division.parts;
     }
-    bool good = open_lanes(&k, how, why) && count_batches(&k, why);
-    for (int i = 0; i < k.lanes; i++) {
-        if (k.memory) memory_free(k.memory[i]);
-        if (k.seeds) memory_free(k.seeds[i]);
-    }
-    memory_free(k.lane);
-    memory_free(k.memory);
-    memory_free(k.seeds);
-    memory_free(k.status);
-    return good;
+    const int64_t batches = ggnn_epoch_batches(&of) * c->presample_epochs;
+    const hotness_batches all = {.graph = &p->task->graph, .how = how, .sample = sample, .look = add_reads, .context = &k,
+                                 .seeds = k.turns > 1 ? k.batch : (k.batch + with->ranks - 1) / with->ranks,
+                                 .batches = (batches + k.turns - 1 - (k.turns > 1 ? with->rank : 0)) / k.turns};
+    hotness_failure failed;
+    if (hotness_look(&all, &failed, why)) return true;
+    if (failed.status == GGNN_OK) return false;
+    return error_set(why, "sampling the neighbours of node %lld: %s (ggnn-data verify checks the whole file)", (long long)failed.node,
+                     ggnn_status_string(failed.status));
 }
 
 /* sum (N): those of all ranks, added up. Each rank adds those of some nodes, which go to all. */
