@@ -143,22 +143,11 @@ static loader_pass pass_of(const config* c, const task* t)
                          .parts = c->shuffle == SHUFFLE_LOCAL ? t->division.parts : 0, .rng = {(uint64_t)c->seed, 0, GGNN_PURPOSE_SAMPLE}};
 }
 
-typedef struct {
-    int64_t next, batches; /* of a pass */
-} whole_batches;
-
-static bool next_whole(void* context, loader_order* order)
-{
-    whole_batches* w = context;
-    *order = (loader_order){w->next++ % w->batches, 0, 1, NULL, true};
-    return true;
-}
-
 /* The room that batches usually need, of those that the loader will be asked for. */
 static bool measure(const worker* w, const config* c, error* why)
 {
-    whole_batches whole = {0, loader_batches(w->loader, &w->pass)};
-    const loader_source from = {next_whole, &whole};
+    loader_turns whole = {0, 1, loader_batches(w->loader, &w->pass), true};
+    const loader_source from = {loader_next_whole, &whole};
     loader_pass pass = w->pass;
     if (samples_whole(c)) pass.source = &from;
     return loader_measure(w->loader, &pass, why);

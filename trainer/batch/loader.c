@@ -164,6 +164,16 @@ ggnn_status loader_sample_slice(ggnn_batch* b, ggnn_node* seeds, const ggnn_grap
     return ggnn_sample(b, g, &s.rng, seeds, s.seeds);
 }
 
+bool loader_next_whole(void* turns, loader_order* order)
+{
+    loader_turns* t = turns;
+    if (t->around) t->next %= t->batches;
+    if (t->next >= t->batches) return false;
+    *order = (loader_order){t->next, 0, 1, NULL, true};
+    t->next += t->step;
+    return true;
+}
+
 static int32_t free_slots(const loader* l)
 {
     int32_t count = 0;

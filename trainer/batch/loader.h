@@ -86,6 +86,12 @@ typedef struct { /* the next order of a loader; false: there is none now. Never 
     void* context;
 } loader_source;
 
+typedef struct { /* a source of whole batches of a pass: each `step` after the one before */
+    int64_t next, step, batches;
+    bool around; /* after the last one it begins again; else it ends */
+} loader_turns;
+bool loader_next_whole(void* turns, loader_order* order);
+
 typedef struct {
     const ggnn_node* ids; /* (num_ids) distinct, the device's; NULL: all nodes in order */
     int64_t num_ids;

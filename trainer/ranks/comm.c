@@ -1,7 +1,12 @@
 /* comm.c - what does not depend on the engine: words, failures, costs, and the calls that are made of an exchange. */
 #include "trainer/ranks/comm.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "common/memory.h"
 #include "common/parallel.h"
@@ -210,6 +215,17 @@ void comm_unshare(comm* c, comm_shared* s)
     memory_free(s->part);
     memory_free(s->bytes);
     memset(s, 0, sizeof *s);
+}
+
+void* comm_map_file(int64_t process, int64_t file, size_t bytes, const char* what, error* why)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%lld/fd/%lld", (long long)process, (long long)file);
+    const int fd = open(path, O_RDWR | O_CLOEXEC);
+    void* memory = fd < 0 ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (memory == MAP_FAILED) error_set(why, "another rank's file of %s, %s: %s", what, path, strerror(errno));
+    if (fd >= 0) close(fd);
+    return memory == MAP_FAILED ? NULL : memory;
 }
 
 /* ==== the same everywhere ======================================================================================= */

@@ -126,6 +126,10 @@ typedef struct { /* all zeros: nothing */
 bool comm_share(comm* c, comm_shared* s, size_t bytes, const char* what, error* why);
 void comm_unshare(comm* c, comm_shared* s);
 
+/* A file that another process of this machine has open as number `file`, which needs no name: its first bytes, to be read and
+   written alike. munmap gives them back. NULL on failure, which is said of `what`. */
+void* comm_map_file(int64_t process, int64_t file, size_t bytes, const char* what, error* why);
+
 /* Do all ranks hold the same text? False on all ranks where one differs from rank 0's, with the first line that does:
    "rank 3 (host b): --data has CRC 1f..; rank 0 (host a): --data has CRC 2a..". At most COMM_TEXT bytes of it. What follows a
    tab in a line is told with it, but may differ: a file's name. */

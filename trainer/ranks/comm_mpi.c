@@ -223,17 +223,6 @@ static void* make_file(shared_file* f, const char* what, error* why)
     return NULL;
 }
 
-static void* map_file(const shared_file* f, int64_t process, const char* what, error* why)
-{
-    char path[60];
-    snprintf(path, sizeof path, "/proc/%lld/fd/%d", (long long)process, f->file);
-    int fd = open(path, O_RDWR | O_CLOEXEC);
-    void* memory = fd < 0 ? MAP_FAILED : mmap(NULL, f->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (memory == MAP_FAILED) error_set(why, "shared memory in /dev/shm: another rank's %s, %s: %s", what, path, strerror(errno));
-    if (fd >= 0) close(fd);
-    return memory == MAP_FAILED ? NULL : memory;
-}
-
 static void give_back(comm* c, comm_shared* s)
 {
     for (int32_t k = 0; k < c->locals; k++)
@@ -248,7 +237,7 @@ static bool map_all(comm* c, comm_shared* s, shared_file* file, const char* what
     for (int32_t k = 0; k < c->locals; k++) {
         const shared_file* f = &file[first + k];
         s->bytes[k] = f->bytes;
-        if (k != c->local && f->bytes && !(s->part[k] = map_file(f, own(c)->who[first + k].process, what, why))) return false;
+        if (k != c->local && f->bytes && !(s->part[k] = comm_map_file(own(c)->who[first + k].process, f->file, f->bytes, what, why))) return false;
     }
     return comm_barrier(c, why);
 }

@@ -29,8 +29,9 @@ struct split_loader {
     room       list;                         /* what it samples, on the device */
 
     loader_pass pass;
-    loader_source source; /* single: whole batches, of which this rank samples */
-    int64_t next, turn;   /* batch to hand out; and the next one that is this rank's to sample */
+    loader_turns turns;   /* single: the whole batches that are this rank's to sample, */
+    loader_source source; /* in order */
+    int64_t next;         /* batch to hand out */
 
     ggnn_node* seeds;
     int64_t    known, *known_there;   /* labelled seeds, here and on the device */
@@ -69,15 +70,6 @@ static void* there(split_loader* l, room* r, const void* host, int64_t count, si
     if (!grow(l->device, r, (size_t)count * size, why)) return NULL;
     if (count) device_upload(l->device, r->memory, host, (size_t)count * size);
     return r->memory;
-}
-
-static bool next_whole(void* context, loader_order* order)
-{
-    split_loader* l = context;
-    if (l->turn * l->plan.batch >= l->pass.num_ids) return false;
-    *order = (loader_order){l->turn, 0, 1, NULL, true};
-    l->turn += l->plan.over->ranks;
-    return true;
 }
 
 /* Lists of hop h are passes of a loader, each one batch. */
@@ -124,7 +116,7 @@ split_loader* split_loader_create(device* d, const split_plan* plan, error* why)
     if (!l) return NULL;
     l->device = d;
     l->plan = *plan;
-    l->source = (loader_source){next_whole, l};
+    l->source = (loader_source){loader_next_whole, &l->turns};
     l->batch.shuffle = &l->shuffle;
     if (open_loader(l, why)) return l;
     split_loader_free(l);
@@ -184,7 +176,7 @@ void split_loader_begin(split_loader* l, const loader_pass* pass, const ggnn_nod
     loader_pass sampled = *pass;
     sampled.ids = device_ids;
     sampled.source = &l->source;
-    l->turn = first + (l->plan.over->rank - first % ranks + ranks) % ranks;
+    l->turns = (loader_turns){first + (l->plan.over->rank - first % ranks + ranks) % ranks, ranks, loader_batches(l->plan.whole, pass), false};
     loader_begin(l->plan.whole, &sampled, 0);
 }
 

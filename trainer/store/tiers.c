@@ -653,3 +653,113 @@ void tiers_close(tiers* t)
     memory_free(t->host_tables);
     memset(t, 0, sizeof *t);
 }
+
+/* ==== room for rows ============================================================================================= */
+
+static const char outputs[] = "the outputs of layers (--eval-memory)";
+
+/* Who uses which room: machines have one each on a CPU, else ranks do. */
+static bool find_users(tiers_room* r, bool host, error* why)
+{
+    comm* c = r->comm;
+    if (host ? c->machines == 1 : c->ranks == 1) return true;
+    r->user = memory_new((size_t)c->ranks * sizeof *r->user, outputs, why);
+    r->piece = r->user ? memory_new(2 * (size_t)c->ranks * sizeof *r->piece, outputs, why) : NULL;
+    if (!r->piece) return false;
+    r->user[c->rank] = host ? (tiers_user){c->machine, c->local, c->locals} : (tiers_user){c->rank, 0, 1};
+    return comm_gather_each(c, r->user, sizeof *r->user, why);
+}
+
+/* Does rank `to` take for its room what rank `from` has? */
+static bool takes(const tiers_user* to, const tiers_user* from)
+{
+    return to->room != from->room && to->user == from->user % to->users;
+}
+
+bool tiers_room_spread(tiers_room* r, void* rows, const int64_t* bound, size_t row_bytes, error* why)
+{
+    comm* c = r->comm;
+    comm_piece *to = r->piece, *from = r->piece + c->ranks;
+    const comm_piece none = {0, 0};
+    if (!r->user) return true;
+    const tiers_user* me = &r->user[c->rank];
+    for (int32_t k = 0; k < c->ranks; k++) {
+        to[k] = takes(me, &r->user[k]) ? (comm_piece){bound[k], bound[k + 1] - bound[k]} : none;
+        from[k] = takes(&r->user[k], me) ? (comm_piece){bound[c->rank], bound[c->rank + 1] - bound[c->rank]} : none;
+    }
+    return comm_exchange(c, device_map(r->device, rows) ? NULL : r->device, rows, to, rows, from, row_bytes, why);
+}
+
+/* The least rank of a machine gives all of it. A room without a byte has an address, too. */
+static void* share_room(tiers_room* r, size_t bytes, error* why)
+{
+    const size_t given = bytes ? bytes : 1;
+    if (!comm_share(r->comm, &r->shared, r->comm->local ? 0 : given, outputs, why)) return NULL;
+    return r->shared.part[0];
+}
+
+static void* open_file(tiers_room* r, size_t bytes, size_t most, const char* beside, error* why)
+{
+    if (writer_scratch(&r->file, beside, (int64_t)bytes)) return r->file.data;
+    error_set(why, "evaluation beyond --eval-memory %zu: %s", most, r->file.error);
+    return NULL;
+}
+
+typedef struct { /* where the ranks of a machine find an unnamed file */
+    int64_t process, file;
+} file_place;
+
+/* The least rank of a machine has the file. */
+static void* share_file(tiers_room* r, size_t bytes, size_t most, const char* beside, error* why)
+{
+    comm* c = r->comm;
+    void* memory = NULL;
+    if (c->local == 0 && !(memory = open_file(r, bytes, most, beside, why))) return NULL;
+    file_place* all = memory_new((size_t)c->ranks * sizeof *all, outputs, why);
+    if (!all) return NULL;
+    all[c->rank] = (file_place){getpid(), r->file.fd};
+    bool good = comm_gather_each(c, all, sizeof *all, why);
+    const int32_t first = c->rank - c->local;
+    if (good && c->local) memory = r->mapped = comm_map_file(all[first].process, all[first].file, bytes, outputs, why);
+    r->bytes = bytes;
+    memory_free(all);
+    return good && memory && comm_barrier(c, why) ? memory : NULL; /* until then the file is open */
+}
+
+/* Of a device, in memory of the host's that it reads and writes over a link. */
+static void* open_host_room(tiers_room* r, size_t bytes, error* why)
+{
+    r->host_memory = device_new_host(r->device, bytes, outputs, why);
+    if (r->host_memory) memset(r->host_memory, 0, bytes);
+    return r->host_memory;
+}
+
+void* tiers_room_open(tiers_room* r, device* d, comm* c, size_t bytes, size_t most, const char* beside, error* why)
+{
+    const bool host = device_map(d, r) != NULL;
+    memset(r, 0, sizeof *r);
+    r->device = d;
+    r->comm = c;
+    r->file.fd = -1;
+    if (!find_users(r, host, why)) return NULL;
+    if (bytes <= most && host && c->ranks > 1) return share_room(r, bytes, why);
+    if (!host && (bytes > most || (int64_t)bytes > device_room(d))) return open_host_room(r, bytes, why);
+    if (bytes <= most) return r->memory = device_new(d, bytes, outputs, why);
+    return c->ranks > 1 ? share_file(r, bytes, most, beside, why) : open_file(r, bytes, most, beside, why);
+}
+
+void tiers_room_close(tiers_room* r)
+{
+    if (!r->device) return;
+    device_free(r->device, r->memory);
+    if (r->host_memory) {
+        device_settle(r->device);
+        device_free_host(r->device, r->host_memory);
+    }
+    comm_unshare(r->comm, &r->shared);
+    memory_free(r->user);
+    memory_free(r->piece);
+    ggnn_file_scratch_close(&r->file);
+    if (r->mapped) munmap(r->mapped, r->bytes);
+    memset(r, 0, sizeof *r);
+}
