@@ -687,6 +687,20 @@ TEST(parts_and_caches_stay_within_the_devices_memory)
     }
 }
 
+// After `reorder` a ranking by degree is the order of ids. Beside another order of as many rows it saves its table, to the byte.
+TEST(a_ranking_that_is_the_order_of_ids_takes_no_memory_of_the_device)
+{
+    enum { NODES = 3000 };
+    const std::string all = "--data h --store-features .5 --epochs 1 --eval-every 0 --hidden 8 --fanout 5,4 --batch 100 --backend cuda-emulated --log log --ranking ";
+    CHECK_EQ(shell(build + "/ggnn-data generate planted g --nodes 3000 --edges 36000 --classes 4 --features 8 >out 2>&1"), 0);
+    CHECK_EQ(shell(build + "/ggnn-data rank g --by degree >out 2>&1 && " + build + "/ggnn-data reorder g h >out 2>&1"), 0);
+    CHECK_EQ(shell(build + "/ggnn-data rank h --by degree --out ids >out 2>&1 && " + build + "/ggnn-data rank h --by random --out others >out 2>&1"), 0);
+    CHECK_EQ(train(all + "ids"), 0);
+    const double least = logged("log", "final", "device_memory_bytes")[0];
+    CHECK_EQ(train(all + "others"), 0);
+    CHECK_EQ(logged("log", "final", "device_memory_bytes")[0] - least, (double)(NODES * sizeof(ggnn_node)));
+}
+
 // Eight devices with the links of a DGX-1V: a read over one that is not there traps.
 TEST(parts_on_a_dgx_are_read_over_its_links)
 {
@@ -907,7 +921,8 @@ int main(int argc, char** argv)
         RUN(memory_that_cannot_be_pinned_is_copied_and_that_is_said);
         RUN(sections_that_fill_their_pages_are_pinned_apart);
         RUN(a_cache_takes_what_the_device_has_left);
-    RUN(parts_and_caches_stay_within_the_devices_memory);
+        RUN(parts_and_caches_stay_within_the_devices_memory);
+        RUN(a_ranking_that_is_the_order_of_ids_takes_no_memory_of_the_device);
         RUN_SLOW(parts_on_a_dgx_are_read_over_its_links);
         RUN(processes_with_a_device_each_give_the_bits_of_threads);
         RUN_SLOW(nccl_gives_the_bits_of_threads_and_processes_without);
