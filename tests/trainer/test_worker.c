@@ -1331,6 +1331,22 @@ TEST(what_evaluation_costs_is_counted_apart_from_training)
     fixture_free(f);
 }
 
+/* A source of orders: whole batches, every third from the second on, to the end of the pass or around. */
+TEST(whole_batches_come_in_turn_once_or_around)
+{
+    static const int64_t once[] = {1, 4, 7, -1, -1}, around[] = {1, 4, 7, 2, 5};
+    for (int i = 0; i < 2; i++) {
+        loader_turns turns = {1, 3, 8, i};
+        for (int k = 0; k < 5; k++) {
+            const int64_t expected = (i ? around : once)[k];
+            loader_order order = {-1, -1, -1, &(packed_batch){0}, false};
+            CHECK_EQ(loader_next_whole(&turns, &order), expected >= 0);
+            CHECK_EQ(order.batch, expected);
+            if (expected >= 0) CHECK(order.slice == 0 && order.slices == 1 && !order.packed && order.bare);
+        }
+    }
+}
+
 /* Of a device of its own what all but graph and features took at most is left out, of --device-memory too; and who shares the machine. */
 TEST(explain_counts_what_else_a_device_holds)
 {
@@ -1468,6 +1484,7 @@ int main(int argc, char** argv)
     RUN(opening_a_worker_survives_any_failing_allocation);
     RUN(evaluation_has_chunks_whose_lists_are_a_quarter_of_its_memory);
     RUN(chunks_of_a_tight_device_have_room_for_the_fullest_and_its_sources);
+    RUN(whole_batches_come_in_turn_once_or_around);
     RUN(explain_counts_what_else_a_device_holds);
     RUN(ranks_compare_versions_and_widths_of_ids_first);
     RUN(what_evaluation_costs_is_counted_apart_from_training);
