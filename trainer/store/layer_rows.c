@@ -1,8 +1,5 @@
 #include "trainer/store/layer_rows.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -63,20 +60,6 @@ typedef struct { /* where the ranks of a machine find an unnamed file */
     int64_t process, file;
 } file_place;
 
-/* The file of another rank of this machine, as one that is open there. */
-static void* map_file(layer_rows* r, file_place where, size_t bytes, error* why)
-{
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%lld/fd/%lld", (long long)where.process, (long long)where.file);
-    int fd = open(path, O_RDWR | O_CLOEXEC);
-    void* memory = fd < 0 ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (memory == MAP_FAILED) error_set(why, "%s: cannot map the file of evaluation's rows: %s", path, strerror(errno));
-    if (fd >= 0) close(fd);
-    if (memory == MAP_FAILED) return NULL;
-    r->bytes = bytes;
-    return r->mapped = memory;
-}
-
 /* The least rank of a machine has the file. */
 static void* share_file(layer_rows* r, size_t bytes, size_t most, const char* beside, error* why)
 {
@@ -87,7 +70,9 @@ static void* share_file(layer_rows* r, size_t bytes, size_t most, const char* be
     if (!all) return NULL;
     all[c->rank] = (file_place){getpid(), r->file.fd};
     bool good = comm_gather_each(c, all, sizeof *all, why);
-    if (good && c->local) memory = map_file(r, all[c->rank - c->local], bytes, why);
+    const int32_t first = c->rank - c->local;
+    if (good && c->local) memory = r->mapped = comm_map_file(all[first].process, all[first].file, bytes, outputs, why);
+    r->bytes = bytes;
     memory_free(all);
     return good && memory && comm_barrier(c, why) ? memory : NULL; /* until then the file is open */
 }

@@ -141,7 +141,7 @@ static bool order_by_graph(const tier_plan* p, ggnn_node* rank, error* why)
 static bool rank_by_graph(tier_plan* p, error* why)
 {
     comm* c = p->comm;
-    const bool shared = !comm_under_mpi(), makes = !shared || c->local == 0;
+    const bool shared = c->one_process, makes = !shared || c->local == 0;
     const size_t bytes = makes ? memory_product((size_t)p->nodes, sizeof(ggnn_node), 1) : 0;
     if (shared && !comm_share(c, &p->shared, bytes, "ranks of nodes", why)) return false;
     ggnn_node* rank = shared ? p->shared.part[0] : new_rank(p, why);
