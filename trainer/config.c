@@ -834,6 +834,19 @@ ggnn_sampling config_sampling(const config* c)
     return how;
 }
 
+tier_options config_tiers(const config* c)
+{
+    tier_options o = {.cache = c->cache, .cache_auto = c->cache_auto, .cache_bytes = c->cache_bytes, .cache_ratio = c->cache_ratio,
+                      .store_graph = c->store_graph, .store_features = c->store_features, .features_first = c->prefer != 0,
+                      .placement = c->placement, .ranking = c->ranking, .topology = c->topology,
+                      .device_memory = c->device_memory, .reserve_bytes = c->reserve_bytes, .batch = c->batch,
+                      .presample_epochs = c->presample_epochs, .seed = (uint64_t)c->seed,
+                      .split = c->parallel == PARALLEL_SPLIT, .whole_batches = c->split_sampling == SPLIT_SINGLE,
+                      .local = c->shuffle == SHUFFLE_LOCAL};
+    memcpy(o.slopes, c->slopes, sizeof o.slopes);
+    return o;
+}
+
 float config_rate(const config* c, int64_t step, int64_t batches)
 {
     double rate = c->lr, all = (double)c->epochs * (double)batches;

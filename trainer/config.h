@@ -10,6 +10,7 @@
 #include "common/options.h"
 #include "datasets/divide.h"
 #include "trainer/net/net.h"
+#include "trainer/store/tier_wants.h"
 
 enum { CONFIG_OPTIONS_MAX = 96, CONFIG_TEXT_MAX = 8192, CONFIG_DEVICES_MAX = 256 };
 
@@ -23,7 +24,6 @@ typedef enum { SPLIT_SINGLE, SPLIT_COOPERATIVE } config_split;
 enum { PARTITION_NONE, PARTITION_PAGRAPH = 1 + DIVIDE_PAGRAPH }; /* else a divide_method, and one */
 typedef enum { SHUFFLE_GLOBAL, SHUFFLE_LOCAL } config_shuffle;
 typedef enum { GATHER_POINTER, GATHER_EXCHANGE } config_gather;
-enum { CACHE_NONE }; /* else a hotness_policy, and one */
 typedef enum { LOSS_AUTO, LOSS_CE, LOSS_BCE } config_loss;
 
 typedef struct {
@@ -125,6 +125,9 @@ void config_json(const config* c, json* j, const char* key);
 
 /* How training samples, with local indices in all hops. */
 ggnn_sampling config_sampling(const config* c);
+
+/* What they say of tiers. */
+tier_options config_tiers(const config* c);
 
 /* The learning rate of the given step, where an epoch has `batches` of them. */
 float config_rate(const config* c, int64_t step, int64_t batches);

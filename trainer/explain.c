@@ -176,7 +176,7 @@ static int64_t memory_for_data(const training* t)
     const device* d = t->worker.device;
     const tier_plan* plan = &t->worker.planned;
     const rank_cost* mine = &t->all[t->worker.comm->rank];
-    const int64_t total = tier_plan_total(plan, c, t->worker.device);
+    const int64_t total = tier_plan_total(plan, c->device_memory, t->worker.device);
     if (total == INT64_MAX) return INT64_MAX;
     if (device_room(t->worker.device) == INT64_MAX) return ggnn_fill_auto(total, 0, c->reserve_bytes); /* a CPU */
     const tiers_count* count[] = {&mine->rows, &mine->lists};

@@ -22,13 +22,13 @@ typedef struct {
 } model;
 
 /* The options of a setting, in place of the run's own. The reserve is no part of `memory`. */
-static config options_of(const model* m, explain_setting s)
+static tier_options options_of(const model* m, explain_setting s)
 {
     const explain_case* c = m->c;
     const bool dual = s == EXPLAIN_DUAL;
-    config o = *c->config;
+    tier_options o = config_tiers(c->config);
     o.store_graph = o.store_features = dual ? 0 : 1;
-    o.prefer = s == EXPLAIN_FEATURES_FIRST;
+    o.features_first = s == EXPLAIN_FEATURES_FIRST;
     o.cache = dual ? HOTNESS_DUAL + 1 : CACHE_NONE;
     o.cache_auto = dual;
     o.cache_bytes = -1;
@@ -139,7 +139,7 @@ static bool keep_owned(const model* m, explain_outcome* out, int32_t parts, erro
 static bool keep_planned(const model* m, explain_outcome* out, explain_setting s, error* why)
 {
     const explain_case* c = m->c;
-    const config options = options_of(m, s);
+    const tier_options options = options_of(m, s);
     const tier_known known = {.nodes = c->nodes, .sizes = c->sizes, .parts = s == EXPLAIN_ALL ? 1 : c->devices,
                               .placement = s == EXPLAIN_ALL ? NULL : c->placement, .total = c->memory, .peaks = c->peaks, .rank = m->rank,
                               .count = {[TIERS_GRAPH] = c->hot_lists, [TIERS_FEATURES] = c->hot_rows}};

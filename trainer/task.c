@@ -150,6 +150,12 @@ void task_close(task* t)
     memset(t, 0, sizeof *t);
 }
 
+tier_data task_tiers(const task* t)
+{
+    return (tier_data){.set = &t->set, .graph = t->graph, .features = t->features, .train = t->ids[SPLIT_TRAIN],
+                       .num_train = t->count[SPLIT_TRAIN], .divided = &t->division, .owners = t->owners.at};
+}
+
 bool task_blame_features(const task* t, error* why)
 {
     const dataset_rows* feat = &t->set.feat;

@@ -31,6 +31,9 @@ void task_close(task* t);
 /* Divides nodes among so many ranks: with --parallel split all of them, with --partition pagraph those of training. */
 bool task_divide(task* t, const config* c, int32_t ranks, error* why);
 
+/* What tiers are planned for. */
+tier_data task_tiers(const task* t);
+
 /* The class of node v for the metrics; it must be labelled. */
 int32_t task_class(const task* t, int64_t v);
 

@@ -250,8 +250,10 @@ static bool open_planned(worker* w, const config* c, const task* t, error* why)
 {
     const ggnn_sampling how = config_sampling(c);
     tiers_source from = source_of(w, c, t);
+    const tier_options options = config_tiers(c);
+    const tier_data data = task_tiers(t);
     tiers first = {0};
-    if (!tier_plan_open(&w->planned, c, t, w->comm, from.over, w->device, &how, why)) return false;
+    if (!tier_plan_open(&w->planned, &options, &data, w->comm, from.over, w->device, &how, why)) return false;
     if (tier_plan_asks_peak(&w->planned)) {
         if (!tiers_open(&w->tiers, w->device, &from, why) || !find_peak(w, c, t, why)) return false;
         first = w->tiers;

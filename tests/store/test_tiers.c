@@ -1524,12 +1524,19 @@ typedef struct {
     error why;
 } planner;
 
+static bool open_plan(planner* p, device* d)
+{
+    const ggnn_sampling how = config_sampling(p->config);
+    const tier_options options = config_tiers(p->config);
+    const tier_data data = task_tiers(p->task);
+    return tier_plan_open(&p->plan, &options, &data, p->c, p->c, d, &how, &p->why);
+}
+
 static void* plan_one(void* context)
 {
     planner* p = context;
     device* d = device_open_cpu(1, &p->why);
-    const ggnn_sampling how = config_sampling(p->config);
-    const bool good = tier_plan_open(&p->plan, p->config, p->task, p->c, p->c, d, &how, &p->why) && tier_plan_fill(&p->plan, p->peak, &p->why);
+    const bool good = open_plan(p, d) && tier_plan_fill(&p->plan, p->peak, &p->why);
     if (!good) comm_fail(p->c, &p->why);
     device_close(d);
     return NULL;
@@ -2004,10 +2011,9 @@ static void* plan_share(void* context)
     sharer* s = context;
     planner* p = &s->of;
     device* d = device_open_cpu(1, &p->why);
-    const ggnn_sampling how = config_sampling(p->config);
     d->ops = &limited.ops;
     d->number = s->number;
-    if (!tier_plan_open(&p->plan, p->config, p->task, p->c, p->c, d, &how, &p->why)) comm_fail(p->c, &p->why);
+    if (!open_plan(p, d)) comm_fail(p->c, &p->why);
     CHECK(tier_plan_asks_peak(&p->plan));
     s->total = p->plan.total;
     device_close(d);
@@ -2021,13 +2027,12 @@ static void* open_planned(void* context)
     const config* c = p->config;
     const task* from_task = p->task;
     device* d = device_open_elsewhere(0, &p->why);
-    const ggnn_sampling how = config_sampling(c);
     own_tables own; /* not the host's memory, and a megabyte of it */
     tiers t = {0};
     own_tables_of(&own, d);
     own.memory.room = limited_room;
     d->ops = &own.ops;
-    bool good = tier_plan_open(&p->plan, c, from_task, p->c, p->c, d, &how, &p->why) && tier_plan_fill(&p->plan, p->peak, &p->why);
+    bool good = open_plan(p, d) && tier_plan_fill(&p->plan, p->peak, &p->why);
     const tiers_source from = {.graph = from_task->graph, .features = from_task->features, .labels = from_task->trained, .over = p->c,
                                .plan = &p->plan.plan};
     good = good && tiers_open(&t, d, &from, &p->why);
@@ -2141,8 +2146,8 @@ TEST(notes_of_a_plan_are_kept_in_order_until_there_is_no_room)
         snprintf(expected, sizeof expected, "%d %.197s", i, i == 1 ? word : "note");
         CHECK_STR(p.note[i], expected);
     }
-    const tier_plan none = {.config = p.config};
-    CHECK(!p.config && !memcmp(&p, &none, offsetof(tier_plan, note)));
+    const tier_plan none = {.parts = 0};
+    CHECK(!memcmp(&p, &none, offsetof(tier_plan, note)));
 }
 
 /* Whatever reads a damaged list before the first step names its node, once. */

@@ -27,7 +27,7 @@ void tier_plan_note(tier_plan* p, const char* format, ...)
 enum { DUAL = HOTNESS_DUAL + 1 }; /* of --cache */
 
 /* By what nodes are ranked: without a cache by degree, for the parts. */
-static hotness_policy policy_of(const config* c)
+static hotness_policy policy_of(const tier_options* c)
 {
     return c->cache == CACHE_NONE ? HOTNESS_DEGREE : (hotness_policy)(c->cache - 1);
 }
@@ -35,7 +35,7 @@ static hotness_policy policy_of(const config* c)
 /* ==== counting what batches read ================================================================================ */
 
 /* --parallel split: each row is read by the rank that owns it. */
-static bool in_parts(const tier_plan* p) { return p->config->parallel == PARALLEL_SPLIT && p->comm->ranks > 1; }
+static bool in_parts(const tier_plan* p) { return p->options.split && p->comm->ranks > 1; }
 
 typedef struct {
     tier_plan* plan;
@@ -48,7 +48,7 @@ static ggnn_status sample(void* context, ggnn_batch* b, ggnn_node* seeds, int64_
 {
     const counting* c = context;
     const comm* with = c->plan->comm;
-    const ggnn_graph* g = &c->plan->task->graph;
+    const ggnn_graph* g = &c->plan->data.graph;
     if (c->turns > 1) return loader_sample_slice(b, seeds, g, &c->pass, c->batch, i * c->turns + with->rank, 0, 1);
     return loader_sample_slice(b, seeds, g, &c->pass, c->batch, i, with->rank, with->ranks);
 }
@@ -62,18 +62,18 @@ static ggnn_status add_reads(void* context, ggnn_batch* b, int64_t i)
 
 static bool count_reads(tier_plan* p, const ggnn_sampling* how, error* why)
 {
-    const config* c = p->config;
+    const tier_options* c = &p->options;
     const comm* with = p->comm;
-    const ggnn_epochs of = hotness_epochs(policy_of(c), p->task->ids[SPLIT_TRAIN], p->task->count[SPLIT_TRAIN], c->batch,
-                                          (uint64_t)c->seed);
+    const ggnn_epochs of = hotness_epochs(policy_of(c), p->data.train, p->data.num_train, c->batch,
+                                          c->seed);
     counting k = {.plan = p, .batch = of.batch_size, .turns = in_parts(p) ? with->ranks : 1};
     k.pass = (loader_pass){.ids = of.ids, .num_ids = of.num_ids, .shuffled = true, .epoch = of.first_epoch, .rng = of.rng};
-    if (c->shuffle == SHUFFLE_LOCAL) {
-        k.pass.ids = p->task->division.ids;
-        k.pass.parts = p->task->division.parts;
+    if (c->local) {
+        k.pass.ids = p->data.divided->ids;
+        k.pass.parts = p->data.divided->parts;
     }
     const int64_t batches = ggnn_epoch_batches(&of) * c->presample_epochs;
-    const hotness_batches all = {.graph = &p->task->graph, .how = how, .sample = sample, .look = add_reads, .context = &k,
+    const hotness_batches all = {.graph = &p->data.graph, .how = how, .sample = sample, .look = add_reads, .context = &k,
                                  .seeds = k.turns > 1 ? k.batch : (k.batch + with->ranks - 1) / with->ranks,
                                  .batches = (batches + k.turns - 1 - (k.turns > 1 ? with->rank : 0)) / k.turns};
     hotness_failure failed;
@@ -122,16 +122,16 @@ static ggnn_node* new_rank(tier_plan* p, error* why)
 static bool order_by_graph(const tier_plan* p, ggnn_node* rank, error* why)
 {
     const size_t bytes = memory_product((size_t)p->nodes, sizeof(int64_t), 1);
-    const hotness_policy by = policy_of(p->config);
+    const hotness_policy by = policy_of(&p->options);
     const bool over = by == HOTNESS_ALIGRAPH;
     int64_t* out = memory_new(bytes, "degrees of nodes", why);
     int64_t* in = out && over ? memory_new(bytes, "degrees of nodes", why) : NULL;
     ggnn_fault fault;
     bool good = out && (in || !over);
-    if (good && by != HOTNESS_RANDOM && ggnn_count_degrees(out, in, &p->task->graph, &fault) != GGNN_OK)
+    if (good && by != HOTNESS_RANDOM && ggnn_count_degrees(out, in, &p->data.graph, &fault) != GGNN_OK)
         good = error_set(why, "the neighbours of node %lld: %s (ggnn-data verify checks the whole file)",
                          (long long)fault.node, fault.what);
-    if (good) hotness_rank(rank, p->work, by, over ? in : out, out, NULL, (uint64_t)p->config->seed, p->nodes);
+    if (good) hotness_rank(rank, p->work, by, over ? in : out, out, NULL, p->options.seed, p->nodes);
     memory_free(out);
     memory_free(in);
     return good;
@@ -153,17 +153,17 @@ static bool rank_by_graph(tier_plan* p, error* why)
    is most, and in --parallel split, of what it owns. Not where a rank has training nodes of its own. `optimal` knows each rank's own. */
 static bool reads_as_all(const tier_plan* p)
 {
-    return in_parts(p) || (!p->task->division.parts && policy_of(p->config) != HOTNESS_OPTIMAL);
+    return in_parts(p) || (!p->data.divided->parts && policy_of(&p->options) != HOTNESS_OPTIMAL);
 }
 
 /* The parts' order: by what all ranks read. A cache's counts become those of all, too, or stay this rank's own. */
 static bool rank_parts(tier_plan* p, tiers_kind kind, error* why)
 {
-    const int64_t* indptr = p->task->graph.whole.indptr;
+    const int64_t* indptr = p->data.graph.whole.indptr;
     ggnn_node* rank = new_rank(p, why);
     int64_t* sum = rank ? memory_new(memory_product((size_t)p->nodes, sizeof *sum, 1), "counts of all devices", why) : NULL;
     bool good = sum && sum_counts(p, sum, p->count[kind], why);
-    if (good) hotness_rank(rank, p->work, policy_of(p->config), sum, NULL, indptr, 0, p->nodes);
+    if (good) hotness_rank(rank, p->work, policy_of(&p->options), sum, NULL, indptr, 0, p->nodes);
     p->of_parts[kind] = rank;
     if (good && reads_as_all(p)) memcpy(p->count[kind], sum, (size_t)p->nodes * sizeof *sum);
     memory_free(sum);
@@ -178,13 +178,13 @@ static bool rank_by_reads(tier_plan* p, const ggnn_sampling* how, error* why)
     }
     if (!count_reads(p, how, why)) return false;
     for (int kind = 0; kind < TIERS_KINDS; kind++) {
-        const int64_t* indptr = p->task->graph.whole.indptr;
+        const int64_t* indptr = p->data.graph.whole.indptr;
         if (p->comm->ranks > 1 && !rank_parts(p, (tiers_kind)kind, why)) return false;
         p->of_cache[kind] = p->of_parts[kind];
         if (p->comm->ranks > 1 && reads_as_all(p)) continue;
         ggnn_node* rank = new_rank(p, why);
         if (!rank) return false;
-        hotness_rank(rank, p->work, policy_of(p->config), p->count[kind], NULL, indptr, 0, p->nodes);
+        hotness_rank(rank, p->work, policy_of(&p->options), p->count[kind], NULL, indptr, 0, p->nodes);
         p->of_cache[kind] = rank;
         if (p->comm->ranks == 1) p->of_parts[kind] = rank;
     }
@@ -197,7 +197,7 @@ static bool rank_by_degree_within(tier_plan* p, const ggnn_node* list, int64_t l
     int64_t* out = memory_new(memory_product((size_t)p->nodes, sizeof *out, 1), "degrees of nodes", why);
     ggnn_node* rank = out ? new_rank(p, why) : NULL;
     for (int64_t i = 0; rank && i < lists; i++) {
-        const ggnn_list near = ggnn_neighbors(&p->task->graph, list[i]);
+        const ggnn_list near = ggnn_neighbors(&p->data.graph, list[i]);
         for (int64_t e = 0; e < near.degree; e++) out[near.id[e]]++;
     }
     if (rank) hotness_rank(rank, p->work, HOTNESS_DEGREE, out, NULL, NULL, 0, p->nodes);
@@ -220,11 +220,11 @@ static ggnn_node* rank_inside_first(tier_plan* p, const ggnn_node* rank, const u
 /* inside (N): what the training nodes of this rank reach. By degree it is ranked by the lists that are read for them. */
 static bool mark_closure(tier_plan* p, uint8_t* inside, error* why)
 {
-    const config* c = p->config;
+    const tier_options* c = &p->options;
     const bool by_degree = !c->ranking && policy_of(c) == HOTNESS_DEGREE;
     int64_t lists = 0;
     ggnn_node* list = memory_new(memory_product((size_t)p->nodes, sizeof *list, 1), "nodes of a closure", why);
-    const int64_t reach = list ? division_closure(&p->task->division, &p->task->graph, p->comm->rank, list, &lists, why) : -1;
+    const int64_t reach = list ? division_closure(p->data.divided, &p->data.graph, p->comm->rank, list, &lists, why) : -1;
     const bool good = reach >= 0 && (!by_degree || rank_by_degree_within(p, list, lists, why));
     for (int64_t i = 0; i < reach; i++) inside[list[i]] = 1;
     memory_free(list);
@@ -235,11 +235,11 @@ static bool mark_closure(tier_plan* p, uint8_t* inside, error* why)
    whole batches; of a rank with training nodes of its own of what these reach. What is ordered alike is ordered once. */
 static bool rank_reach(tier_plan* p, error* why)
 {
-    const bool split = in_parts(p), all_lists = split && p->config->split_sampling == SPLIT_SINGLE;
-    if ((!split && !p->task->division.parts) || p->config->cache == CACHE_NONE) return true;
+    const bool split = in_parts(p), all_lists = split && p->options.whole_batches;
+    if ((!split && !p->data.divided->parts) || p->options.cache == CACHE_NONE) return true;
     uint8_t* inside = memory_new((size_t)p->nodes, "nodes that a rank reads", why);
     bool good = inside && (split || mark_closure(p, inside, why));
-    for (int64_t v = 0; good && split && v < p->nodes; v++) inside[v] = ggnn_locate(&p->task->owners.at, v).slot == p->comm->rank;
+    for (int64_t v = 0; good && split && v < p->nodes; v++) inside[v] = ggnn_locate(&p->data.owners, v).slot == p->comm->rank;
     const ggnn_node* rank[TIERS_KINDS] = {p->of_cache[TIERS_GRAPH], p->of_cache[TIERS_FEATURES]};
     for (int kind = all_lists ? TIERS_FEATURES : TIERS_GRAPH; good && kind < TIERS_KINDS; kind++) {
         const bool same = kind > 0 && !all_lists && rank[kind] == rank[0];
@@ -255,7 +255,7 @@ static bool rank_reach(tier_plan* p, error* why)
 /* A file made by another policy would not be what --cache says. One made by hand names none, and goes with each. */
 static bool made_for_cache(const tier_plan* p, error* why)
 {
-    const config* c = p->config;
+    const tier_options* c = &p->options;
     const int made_by = options_choice(HOTNESS_POLICIES, p->file.made_by);
     if (c->cache == CACHE_NONE || made_by < 0 || made_by == (int)policy_of(c)) return true;
     return error_set(why, "--cache %s: %s was made by %s; give --cache %s, or another ranking", hotness_name[policy_of(c)], c->ranking,
@@ -264,9 +264,9 @@ static bool made_for_cache(const tier_plan* p, error* why)
 
 static bool make_order(tier_plan* p, const ggnn_sampling* how, error* why)
 {
-    const config* c = p->config;
+    const tier_options* c = &p->options;
     if (!c->ranking) return hotness_is_counted(policy_of(c)) ? rank_by_reads(p, how, why) : rank_by_graph(p, why);
-    if (!ranking_open(&p->file, c->ranking, &p->task->set, why)) return false;
+    if (!ranking_open(&p->file, c->ranking, p->data.set, why)) return false;
     if (c->cache == DUAL && !p->file.cached)
         return error_set(why, "--cache dual: %s does not say how much is cached (ggnn-data rank --by dual)", c->ranking);
     if (!made_for_cache(p, why)) return false;
@@ -279,7 +279,7 @@ static bool make_order(tier_plan* p, const ggnn_sampling* how, error* why)
 
 static bool place(tier_plan* p, error* why)
 {
-    const config* c = p->config;
+    const tier_options* c = &p->options;
     ggnn_topology t;
     ggnn_fault fault;
     if (!c->topology) return true;
@@ -305,10 +305,10 @@ bool tier_plan_meet(tier_plan* p, comm* c, device* d, error* why)
     return good;
 }
 
-int64_t tier_plan_total(const tier_plan* p, const config* c, device* d)
+int64_t tier_plan_total(const tier_plan* p, int64_t most, device* d)
 {
     const int64_t room = device_room(d), own = room == INT64_MAX ? room : room / p->sharers;
-    return c->device_memory && c->device_memory < own ? c->device_memory : own;
+    return most && most < own ? most : own;
 }
 
 /* The order of ids themselves, as after `reorder`: a look-up needs no table of it. */
@@ -334,7 +334,7 @@ static int64_t distinct_bytes(const tier_plan* p, const ggnn_node* const used[4]
 /* Of the rankings that the device will need, where lists keep the parts' order. */
 static int64_t rank_bytes(const tier_plan* p)
 {
-    const config* c = p->config;
+    const tier_options* c = &p->options;
     const bool fills = c->cache == DUAL && !p->file.cached; /* both rankings of its cache are made then */
     const ggnn_node* used[4] = {c->store_graph > 0 ? p->of_parts[TIERS_GRAPH] : NULL,
                                 c->store_features > 0 ? p->of_parts[TIERS_FEATURES] : NULL,
@@ -343,10 +343,10 @@ static int64_t rank_bytes(const tier_plan* p)
     return distinct_bytes(p, used, fills ? 2 : 0);
 }
 
-static void begin(tier_plan* p, const config* c, ggnn_sizes sizes, int64_t nodes, int32_t parts)
+static void begin(tier_plan* p, const tier_options* c, ggnn_sizes sizes, int64_t nodes, int32_t parts)
 {
     memset(p, 0, sizeof *p);
-    p->config = c;
+    p->options = *c;
     p->nodes = nodes;
     p->sizes = sizes;
     p->parts = parts;
@@ -360,21 +360,21 @@ static bool make_work(tier_plan* p, error* why)
     return p->work != NULL;
 }
 
-bool tier_plan_open(tier_plan* p, const config* c, const task* t, comm* with, comm* over, device* d,
+bool tier_plan_open(tier_plan* p, const tier_options* c, const tier_data* t, comm* with, comm* over, device* d,
                     const ggnn_sampling* how, error* why)
 {
     begin(p, c, ggnn_sizes_of(&t->graph, &t->features), t->graph.num_nodes, over ? over->locals : 1);
-    p->task = t;
+    p->data = *t;
     p->comm = with;
     p->peaks = device_room(d) != INT64_MAX;
     if (!make_work(p, why) || !place(p, why) || !tier_plan_meet(p, with, d, why)) return false;
-    p->total = tier_plan_total(p, c, d);
+    p->total = tier_plan_total(p, c->device_memory, d);
     const bool good = make_order(p, how, why) && rank_reach(p, why);
     p->kept = rank_bytes(p);
     return good;
 }
 
-bool tier_plan_suppose(tier_plan* p, const config* c, const tier_known* from, error* why)
+bool tier_plan_suppose(tier_plan* p, const tier_options* c, const tier_known* from, error* why)
 {
     begin(p, c, from->sizes, from->nodes, from->parts);
     p->peaks = from->peaks;
@@ -430,7 +430,7 @@ static void take_from_file(tier_plan* p, int64_t part)
 static void fit_file(tier_plan* p)
 {
     ggnn_sizes then = p->sizes;
-    if (!p->file.cached || p->config->cache != DUAL) return;
+    if (!p->file.cached || p->options.cache != DUAL) return;
     take_from_file(p, FILE_PARTS);
     then.list = 8;
     const int64_t budget = p->file.budget ? *p->file.budget : dual_bytes(p, &then, p->from_file);
@@ -443,14 +443,14 @@ static void fit_file(tier_plan* p)
     }
     take_from_file(p, least);
     tier_plan_note(p, "--ranking %s: %" PRId64 " of its %" PRId64 " rows and %" PRId64 " of its %" PRId64 " lists are cached: all would take more "
-                   "than the %" PRId64 " bytes that it was made for", p->config->ranking, p->from_file[TIERS_FEATURES], all[TIERS_FEATURES],
+                   "than the %" PRId64 " bytes that it was made for", p->options.ranking, p->from_file[TIERS_FEATURES], all[TIERS_FEATURES],
                    p->from_file[TIERS_GRAPH], all[TIERS_GRAPH], budget);
 }
 
 /* Bytes of a cache whose size is given; 0 of auto. */
 static int64_t cache_bytes(const tier_plan* p)
 {
-    const config* c = p->config;
+    const tier_options* c = &p->options;
     const int64_t N = p->nodes;
     const int64_t rows = N * p->sizes.row, lists = (p->sizes.indptr[N] - p->sizes.indptr[0]) * p->sizes.edge + N * p->sizes.list;
     if (c->cache == CACHE_NONE || c->cache_auto) return 0;
@@ -476,7 +476,7 @@ static bool least(tier_plan* p, int64_t* value, error* why)
 /* What parts store; *bytes, of a device: what it has for them, and what is left. */
 static bool fill_parts(tier_plan* p, int64_t* bytes, error* why)
 {
-    const config* c = p->config;
+    const tier_options* c = &p->options;
     const int64_t N = p->nodes, lists = ggnn_fill_ratio(c->store_graph, N), rows = ggnn_fill_ratio(c->store_features, N);
     const bool limited = p->total != INT64_MAX; /* else all fit, in turn */
     int64_t left[COMM_RANKS_MAX];
@@ -484,7 +484,7 @@ static bool fill_parts(tier_plan* p, int64_t* bytes, error* why)
     if (limited && lists && !taken) return false;
     for (int64_t v = 0; lists && v < N; v++) p->work[p->of_parts[TIERS_GRAPH][v]] = (ggnn_node)v;
     const ggnn_parts from = {&p->sizes, p->of_parts[TIERS_GRAPH], p->work, p->of_parts[TIERS_FEATURES], lists, rows,
-                             limited ? *bytes : INT64_MAX, p->parts, p->plan.placement ? p->placement.most : 1, c->prefer != 0};
+                             limited ? *bytes : INT64_MAX, p->parts, p->plan.placement ? p->placement.most : 1, c->features_first};
     const ggnn_parts_fill fill = ggnn_fill_parts(taken, left, &from, N);
     p->plan.share[TIERS_GRAPH] = (tiers_share){fill.list_rank, fill.lists, NULL, 0};
     p->plan.share[TIERS_FEATURES] = (tiers_share){fill.row_rank, fill.rows, NULL, 0};
@@ -517,7 +517,7 @@ static bool fill_dual(tier_plan* p, int64_t budget, error* why)
 
 static bool fill_cache(tier_plan* p, int64_t budget, error* why)
 {
-    const config* c = p->config;
+    const tier_options* c = &p->options;
     tiers_share *graph = &p->plan.share[TIERS_GRAPH], *features = &p->plan.share[TIERS_FEATURES];
     if (c->cache == CACHE_NONE) return true;
     if (c->cache == DUAL && !p->file.cached) return fill_dual(p, budget, why);
@@ -534,7 +534,7 @@ int64_t tier_plan_rankings(const tier_plan* p)
 {
     const tiers_share *graph = &p->plan.share[TIERS_GRAPH], *features = &p->plan.share[TIERS_FEATURES];
     const ggnn_node* used[4] = {graph->rank, features->rank, graph->cache_rank, features->cache_rank};
-    return p->config ? distinct_bytes(p, used, 0) : 0;
+    return p->parts ? distinct_bytes(p, used, 0) : 0;
 }
 
 /* A CPU's limit is for lists, rows and rankings alone. */
@@ -545,7 +545,7 @@ int64_t tier_plan_beside(const tier_plan* p)
 
 static int64_t room_of(const tier_plan* p, int64_t peak)
 {
-    return ggnn_fill_auto(p->total, peak + p->kept + tier_plan_beside(p), p->config->reserve_bytes);
+    return ggnn_fill_auto(p->total, peak + p->kept + tier_plan_beside(p), p->options.reserve_bytes);
 }
 
 int64_t tier_plan_room(const tier_plan* p, int64_t peak) { return p->total != INT64_MAX ? room_of(p, peak) : (int64_t)1 << 30; }
@@ -557,7 +557,7 @@ static bool fill_once(tier_plan* p, int64_t peak, error* why)
     if (!least(p, &bytes, why)) return false;
     left = bytes;
     if (!fill_parts(p, &left, why)) return false;
-    if (!p->config->cache_auto) return fill_cache(p, given, why);
+    if (!p->options.cache_auto) return fill_cache(p, given, why);
     left += room - bytes; /* of this device, which may have more than the least */
     char text[16];
     tier_plan_note(p, "--cache-bytes auto: %sB", progress_amount(text, (double)left));

@@ -18,15 +18,15 @@
 #ifndef TRAINER_TIER_PLAN_H
 #define TRAINER_TIER_PLAN_H
 #include "datasets/plan_file.h"
+#include "trainer/store/tier_wants.h"
 #include "trainer/store/tiers.h"
-#include "trainer/task.h"
 
 enum { TIER_NOTES_MAX = 5 };
 
 typedef struct { /* all zeros: there is no plan */
     tiers_plan plan;
-    const config* config;
-    const task*   task;
+    tier_options options;
+    tier_data    data;
     comm*    comm;   /* NULL: a supposed plan, of which no other rank is asked */
     int64_t  nodes;
     ggnn_sizes sizes;
@@ -51,7 +51,7 @@ typedef struct { /* all zeros: there is no plan */
 
 /* over: the ranks whose devices share parts; NULL: each has one of its own. how: how training samples. False on
    failure; tier_plan_close is due all the same. */
-bool tier_plan_open(tier_plan* p, const config* c, const task* t, comm* with, comm* over, device* d,
+bool tier_plan_open(tier_plan* p, const tier_options* options, const tier_data* data, comm* with, comm* over, device* d,
                     const ggnn_sampling* how, error* why);
 bool tier_plan_asks_peak(const tier_plan* p);
 int64_t tier_plan_room(const tier_plan* p, int64_t peak); /* bytes beside that peak; 1 GiB where no limit is known */
@@ -64,8 +64,8 @@ int64_t tier_plan_beside(const tier_plan* p);   /* and what else tiers may take 
    tier_plan_open does. */
 bool tier_plan_meet(tier_plan* p, comm* with, device* d, error* why);
 
-/* This rank's share of its device, or --device-memory. */
-int64_t tier_plan_total(const tier_plan* p, const config* c, device* d);
+/* This rank's share of its device, and no more than `most` (--device-memory; 0: all of it). */
+int64_t tier_plan_total(const tier_plan* p, int64_t most, device* d);
 
 typedef struct { /* what is known before a run: */
     int64_t nodes;
@@ -78,9 +78,9 @@ typedef struct { /* what is known before a run: */
     int64_t* count[TIERS_KINDS];     /* (nodes) what all ranks' batches read; of --cache dual */
 } tier_known;
 
-/* What a run would place with the options of c, which name no ranking: opens a plan and fills it, by the very rules of the others.
-   For --explain. It asks no rank and no device. c->cache is none or dual. What `from` points to, and c, must outlive it. */
-bool tier_plan_suppose(tier_plan* p, const config* c, const tier_known* from, error* why);
+/* What a run would place with these options, which name no ranking: opens a plan and fills it, by the very rules of the others.
+   For --explain. It asks no rank and no device. The cache is none or dual. What `from` points to must outlive it. */
+bool tier_plan_suppose(tier_plan* p, const tier_options* options, const tier_known* from, error* why);
 
 /* Adds to the notes, where there is room. */
 #if defined(__GNUC__)
