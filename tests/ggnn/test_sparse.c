@@ -438,7 +438,7 @@ TEST(max_has_values_and_edges_of_any_number_of_heads)
 TEST(max_sends_gradients_to_the_chosen_edges)
 {
     for (int w = 0; w <= NUM_WIDTHS; w++) { /* the last: a long list's sums have 512 columns at a time */
-        random_block* r = random_block_mixed(20, w % 2 ? 4 : 12); /* of 4 sources each has over 256 edges */
+        random_block* r = random_block_mixed(20, w % 2 ? 2 : 12); /* of 2 sources each has over 512 edges */
         int32_t  width = w < NUM_WIDTHS ? widths[w] : 1100, heads = width % 3 == 0 ? 3 : 1;
         sums     s = sums_new(r, w % 2 ? GGNN_MAX : GGNN_MIN, width, heads, w % 4 > 1, 0);
         matrix   out = matrix_new(r->dst, width, 0), dout = matrix_new(r->dst, width, 1);
