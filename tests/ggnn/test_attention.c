@@ -673,7 +673,7 @@ TEST(rows_may_lie_gigabytes_apart)
 TEST(gat_and_its_gradient_follow_the_order_of_their_sums)
 {
     static const int32_t heads[] = {1, 2, 4, 8, 3, 17}, per_head[] = {1, 5, 8, 16, 32, 37, 64, 100};
-    static const int64_t hubs[] = {1000, 1100, 3, 0}; /* sources of over 256 edges, that of the target alone, too */
+    static const int64_t hubs[] = {1500, 1600, 3, 0}; /* sources of over 512 edges, that of the target alone, too */
     random_block*        blocks[] = {random_block_mixed(40, 60), random_block_new(4, 5, hubs)};
     for (int i = 0; i < 52; i++) { /* the last ones: three passes */
         random_block*  r = blocks[(i < 48 ? i / 6 : i) % 2];
