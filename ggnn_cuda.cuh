@@ -4552,7 +4552,7 @@ template <class Rows> struct max_op {
     // Of equals the first stays. A NaN gives way to any number: that is what every list begins with.
     template <int N> static __device__ void take(columns<N>& best, int j, float value, int32_t offset)
     {
-        bool better = value > best.value[j] || (best.value[j] != best.value[j] && value == value);
+        bool better = value > best.value[j] || (!(best.value[j] <= best.value[j]) && value <= value);
         best.value[j] = better ? value : best.value[j];
         best.offset[j] = better ? offset : best.offset[j];
     }
@@ -5064,7 +5064,7 @@ __device__ inline float exp2_rounded(float x)
     p = __uint_as_float(__float_as_uint(p) + (__float_as_uint(shifted) << 23));
     p = x < 128.0f ? p : INFINITY;
     p = x >= -126.0f ? p : 0.0f;
-    return x == x ? p : x;
+    return x <= x ? p : x;
 }
 
 // Floats of one load: 4, 2 or 1, as all rows of the matrices whose grains are or-ed and a head's width allow.
@@ -5273,7 +5273,7 @@ template <bool INVERSE> static GGNNI_KERNEL(64, THREADS, 4) edge_sum(edges_job s
     for_lists(s, [&](const edge_list& l, int64_t item) {
         float sum = list_sum(
             l, [&](int64_t i) { return __ldg(s.x + l.at(i)); }, [](float x, int64_t) { return x; });
-        if (INVERSE) sum = sum != 0 ? __frcp_rn(sum) : 0.0f;
+        if (INVERSE) sum = sum <= 0.0f && sum >= 0.0f ? 0.0f : __frcp_rn(sum);
         if (l.lane == 0) s.out[item] = sum;
     });
 }

@@ -1,6 +1,6 @@
 /* ggnn_file.h - v1 - the .ggnn container: named arrays in one file that is mapped and used in place. C99, POSIX.
 
-   In ONE C file:    #define _GNU_SOURCE
+   In ONE C file:    #define _GNU_SOURCE 1
                      #define GGNN_FILE_IMPLEMENTATION
                      #include "ggnn_file.h"
 
@@ -184,6 +184,12 @@ uint32_t ggnn_file_crc32c_plain(uint32_t crc, const void* data, int64_t bytes);
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#if defined(__cplusplus) && defined(__GNUC__) /* C's casts and its null pointers, where C++ warns of them */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wold-style-cast"
+#pragma GCC diagnostic ignored "-Wzero-as-null-pointer-constant"
+#endif
 
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "ggnn_file.h maps little-endian files in place: this machine is big-endian"
@@ -983,4 +989,8 @@ void ggnn_file_scratch_close(ggnn_file_scratch* s)
     s->data = NULL;
     s->fd = -1;
 }
+
+#if defined(__cplusplus) && defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
 #endif /* GGNN_FILE_IMPLEMENTATION */

@@ -39,6 +39,9 @@ share_no_function() { # share_no_function OBJECT OBJECT
     done
     ! comm -12 "$1.inline" "$2.inline" | grep .
 }
+needs_no_function() { # needs_no_function OBJECT...
+    ! nm -u "$@" | grep ' U ggnn'
+}
 prints() { # prints NAME PROGRAM TEXT
     check "$1" test "$("$2" 2>&1)" = "$3"
 }
@@ -64,8 +67,38 @@ cudaError_t uses(void* out, ggnn_cuda_batch* b, const ggnn_store* rows, const gg
     return error == cudaSuccess ? ggnn_cuda_gather(out, 1, GGNN_F32, rows, id, {nullptr, 1}, stream) : error;
 }
 END
-printf '#define _GNU_SOURCE\n#define GGNN_FILE_IMPLEMENTATION\n#include "datasets/ggnn_file.h"\n' >"$work/file.c"
+printf '#define _GNU_SOURCE 1\n#define GGNN_FILE_IMPLEMENTATION\n#include "datasets/ggnn_file.h"\n' >"$work/file.c"
 printf '#include "ggnn.h"\nint main(void)\n{ return ggnn_unique_choose(1 << 17) != GGNN_UNIQUE_DIRECT || ggnn_unique_choose((1 << 17) + 1) != GGNN_UNIQUE_HASH; }\n' >"$work/cache.c"
+cat >"$work/alone.c" <<'END'
+#include "ggnn.h"
+int main(void)
+{
+    const int64_t   indptr[] = {0, 1, 2};
+    const ggnn_node indices[] = {1, 0};
+    const int32_t   fanout[] = {1};
+    const float     x[] = {1, 2};
+    ggnn_graph      g = ggnn_graph_plain(indptr, indices, NULL, 2, 2);
+    ggnn_store      rows = ggnn_store_plain(x, 2, 1, GGNN_F32);
+    ggnn_sampling   how = ggnn_sampling_plain(GGNN_WALK, fanout, 1);
+    ggnn_rng        rng = {1, 0, GGNN_PURPOSE_SAMPLE};
+    ggnn_batch      b;
+    const float*    row = (const float*)ggnn_row(&rows, ggnn_neighbors(&g, 0).id[ggnn_draw_below(&rng, 0, 0, 0, 1)]);
+    return ggnn_batch_bound(&b, &g, &how, 2) != GGNN_OK || *row < 2 || ggnn_shuffle(1, 0, 0, 1) != 0 ||
+           ggnn_owner_of(1, GGNN_OWNER_HASH, NULL, 2, 1) != 0 || ggnn_neg_log2(1) == 0;
+}
+END
+cat >"$work/one_width.c" <<'END'
+#define GGNN_IMPLEMENTATION
+#include "ggnn.h"
+int NAME(void);
+int NAME(void)
+{
+    const ggnn_layout at = {NULL, 0, NULL, NULL, 2, 1};
+    ggnn_node         id[4] = {7, 7, 7, 7};
+    return ggnn_layout_nodes(id, &at, 2, 0) == 2 && id[0] == 0 && id[1] == 1;
+}
+END
+printf 'int narrow(void);\nint wide(void);\nint main(void) { return !narrow() || !wide(); }\n' >"$work/both_widths.c"
 printf 'const char* other(void);\nint uses(void);\nint main(void) { return other()[0] != 111; }\n' >"$work/main.c"
 printf 'int uses(void);\nint main(int n, char** v) { (void)v; return n > 9 ? uses() : 0; }\n' >"$work/main_wide.c"
 
@@ -113,6 +146,7 @@ compile() { # compile CC OPTIONS LANGUAGES: ggnn.h by each option as C99 and C++
         check "$cc $language API alone" $cc $language $all -I. -c "$work/user.c" -o "$work/user.o"
         check "$cc $language ggnn_plan.h" $cc $language $all -I. -c "$work/plan.c" -o "$work/plan.o"
         check "$cc $language ggnn_reference.h" $cc $language $all -I. -c "$work/reference.c" -o "$work/reference.o"
+        check "$cc $language ggnn_file.h" $cc $language $all -I. -c "$work/file.c" -o "$work/file.o"
     done
 }
 casts() { case $1 in *c++*) echo "-Wold-style-cast -Wzero-as-null-pointer-constant" ;; esac; } # what C++ says of C
@@ -138,13 +172,14 @@ same_floats() { # same_floats CC TEST: in spite of parts of -ffast-math, which t
 vendor() { # every check but those of other languages, by one compiler
     local cc=$1 language option
     for language in c++17 c++20; do # what make cuda-tests compiles as C++17 alone
-        check "$cc ggnn_cuda.cuh as $language" $cc -x c++ -std=$language -Wall -Wextra -Werror -Wno-unknown-pragmas -D_GNU_SOURCE \
-            -Isimt -I. -fsyntax-only "$work/cuda.c"
+        check "$cc ggnn_cuda.cuh as $language" $cc -x c++ -std=$language -Wall -Wextra -Werror -Wno-unknown-pragmas $stricter $(casts c++) \
+            -D_GNU_SOURCE -isystem tests/simt -I. -fsyntax-only "$work/cuda.c"
     done
     for option in "" -DGGNN_NODE64; do
         check "$cc calls ggnn_cuda.cuh $option" $cc -x c++ -std=c++17 -w -D_GNU_SOURCE $option -Isimt -I. -c "$work/inline.c" \
             -o "$work/inline$option.o"
     done
+    check "$cc what calls ggnn_cuda.cuh needs no implementation of ggnn.h" needs_no_function "$work/inline.o" "$work/inline-DGGNN_NODE64.o"
     check "$cc files of both widths share no function of ggnn_cuda.cuh" share_no_function "$work/inline.o" "$work/inline-DGGNN_NODE64.o"
     # Compilers drop calls of functions that only prefetch, and only speed would tell.
     check "$cc -x c -std=c99 -O2" $cc -x c -std=c99 $strict -O2 -I. -S "$work/impl.c" -o "$work/impl.s"
@@ -165,6 +200,8 @@ vendor() { # every check but those of other languages, by one compiler
         "! $cc '-DGGNN_HEADER=\"ggnn.h\"' -I$work/foreign -I$work/own -c $work/renamed.c -o $work/renamed.o 2>$work/said && grep -q 'another version of ggnn.h' $work/said"
     check "$cc a renamed header finds itself by __FILE_NAME__" $cc -I"$work/foreign" -I"$work/own" -c "$work/renamed.c" -o "$work/renamed.o"
     check "$cc a renamed header by GGNN_HEADER" $cc '-DGGNN_HEADER="graph.h"' -I"$work/foreign" -I"$work/own" -c "$work/renamed.c" -o "$work/renamed.o"
+    check "$cc inline functions link without the implementation" $cc -std=c99 $strict -I. "$work/alone.c" -o "$work/alone"
+    check "$cc and run" "$work/alone"
     check "$cc two files" $cc -std=c99 $strict -I. "$work/impl.c" "$work/user.c" "$work/main.c" -o "$work/two" -lm
     check "$cc two files run" "$work/two"
     check "$cc 64-bit ids" $cc -DGGNN_NODE64 -I. -c "$work/impl.c" -o "$work/impl64.o"
@@ -173,6 +210,10 @@ vendor() { # every check but those of other languages, by one compiler
     check "$cc 64-bit files link" $cc "$work/impl64.o" "$work/gather64.o" "$work/main_wide.c" -o "$work/mixed" -lm
     refuse "$cc a 32-bit file that only gathers does not link with 64-bit ones" $cc "$work/impl64.o" "$work/gather.o" "$work/main_wide.c" -o "$work/mixed" -lm
     refuse "$cc a 64-bit file that only gathers does not link with 32-bit ones" $cc -I. "$work/impl.c" "$work/gather64.o" "$work/main_wide.c" -o "$work/mixed" -lm
+    check "$cc a shared object of 32-bit ids" $cc -shared -fPIC -DNAME=narrow -I. "$work/one_width.c" -o "$work/narrow.so" -lm
+    check "$cc a shared object of 64-bit ids" $cc -shared -fPIC -DNAME=wide -DGGNN_NODE64 -I. "$work/one_width.c" -o "$work/wide.so" -lm
+    check "$cc both link into one program" $cc "$work/both_widths.c" "$work/narrow.so" "$work/wide.so" -o "$work/both_widths"
+    check "$cc each shared object calls its own functions" "$work/both_widths"
     check "$cc every function with ids is renamed for 64-bit ones" only_these_keep_their_names "$work/impl64.o" "$without_ids"
     # A GGNN_API of the vendor's own: #pragma redefine_extname renames nothing that has C++'s names.
     for option in 'extern "C"' '__attribute__((visibility("default")))'; do
