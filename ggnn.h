@@ -535,9 +535,8 @@ GGNN_API ggnn_status ggnn_layout_owners(
     int64_t num_rows, int32_t parts, ggnn_fault* fault);
 
 // The nodes whose rows are in part `part`, in the order of its rows; returns how many. id NULL: counts alone.
-// part = at->parts + 1: those of the own cache. -2: part, parts or num_rows is out of range. O(N). Rows of a
-// part:
-// ggnn_gather(rows, width, type, &whole, id, n).
+// part = at->parts + 1: those of the own cache. -2: part, parts or num_rows is out of range. O(N). The
+// rows of a part: ggnn_gather(rows, width, type, &whole, id, n).
 GGNN_API int64_t ggnn_layout_nodes(ggnn_node* id, const ggnn_layout* at, int64_t num_rows, int32_t part);
 
 // The lists of n nodes, one after the other: a part of a graph. id in [0, num_nodes). Where indices is NULL
@@ -614,8 +613,8 @@ GGNN_API ggnn_status ggnn_graph_out_degrees(int64_t* out_degree, const ggnn_list
 // Every method is a function of (list, fanout, rng, hop, node). Of a list of n edges it takes m = fanout:
 // fanout < 0 takes the whole list, 0 nothing; n <= m takes the whole list too, in order (not by REPLACEMENT
 // and WALK). WEIGHTED leaves edges of weight 0 out, of a whole list too. Above GGNN_FANOUT_MAX, Fisher-Yates,
-// path doubling and rejection return the reservoir's sample,
-// as their sets would no longer fit a GPU's shared memory.
+// path doubling and rejection return the reservoir's sample, as their sets would no longer fit a GPU's shared
+// memory.
 
 typedef GGNN_ENUM {
     GGNN_FISHER_YATES,  // for i < m draw r_i in [0, n-1-i] and take the offset in slot r_i; the offset in
@@ -3597,8 +3596,7 @@ GGNN_API ggnn_status ggnn_batch_validate(const ggnn_batch* b, ggnn_fault* fault)
 // =============================================================================
 
 // A row is read to be copied, summed, compared or multiplied. A few loops do that. They are the only hot code
-// of this section and the next: written plainly here, and once more in vectors in
-// [10i].
+// of this section and the next: written plainly here, and once more in vectors in [10i].
 
 // ---- the loops: plain -----------------------------------------------------------
 

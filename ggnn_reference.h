@@ -86,7 +86,7 @@ typedef struct ggnn_ref_path { // the arrays of path doubling
 // [0, n-1-i] is draw i; m <= n, m <= GGNN_FANOUT_MAX. watch(context, round, work, m), unless NULL, is called
 // after the sort (round 0) and after each doubling. Why it is Fisher-Yates: slot n-1-j, given up by draw j,
 // holds its own number, or the content of slot n-1-p, moved there by the last draw p with r_p = n-1-j. So
-// links j -> p lead to the slot whose number it is. p < j, or p = j: a slot for which no later draw asks. A
+// links j -> p lead to the slot whose number it is. p < j, or p = j: then no later draw takes that slot. A
 // chain has fewer than m links: ceil(log2 m) doublings reach its end. n = 5, r = 3, 1, 1: draw 0 moves 4 to
 // slot 3; draw 1 gives slot 3 up, moves 4 to slot 1; draw 2 takes 4. Chains: 0, 0, 2. Offsets: 3, 1, 4.
 GGNN_REF void ggnn_ref_path_doubling(int64_t* offset, ggnn_ref_path* work, const int64_t* r, int64_t n,
