@@ -260,6 +260,15 @@ TEST(metis_refuses_more_edges_than_its_indices_count)
     CHECK_EQ(owner[0], 7);
 }
 
+/* The second descriptor that is free: another one where one of a pipe's two ends is left open. */
+static int second_free(void)
+{
+    const int first = open("/dev/null", O_RDONLY), second = open("/dev/null", O_RDONLY);
+    close(first);
+    close(second);
+    return second;
+}
+
 /* No descriptor is free for a pipe; parts that METIS refuses. Then all is as before. */
 TEST(metis_that_does_not_begin_or_fails_is_an_error)
 {
@@ -276,32 +285,24 @@ TEST(metis_that_does_not_begin_or_fails_is_an_error)
     CHECK_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
     CHECK_STR(why.text, "a grid: a process for METIS: Too many open files");
     why.text[0] = 0;
-    const int free_one = open("/dev/null", O_RDONLY);
-    close(free_one);
+    const int free_before = second_free();
     CHECK(!metis_divide(owner, &lists, NULL, 0, "a grid", &why));
     CHECK_STR(why.text, "a grid: METIS fails with status -2"); /* METIS_ERROR_INPUT */
     why.text[0] = 0;
     CHECK(metis_divide(owner, &lists, NULL, 2, "a grid", &why));
-    const int again = open("/dev/null", O_RDONLY); /* no descriptor is left open */
-    CHECK_EQ(again, free_one);
-    close(again);
+    CHECK_EQ(second_free(), free_before);
+    CHECK_EQ(waitpid(-1, NULL, WNOHANG), -1); /* and no process is left */
 }
 
-static void interrupt(int signal_number)
-{
-    (void)signal_number;
-    kill(getpid(), SIGTERM);
-}
-
-/* METIS at work for seconds: random pairs of nodes are edges, each node has 12. SIGTERM comes after a fifth of a second. */
-static void divide_and_be_told_to_end(void)
+/* METIS at work for seconds: random pairs of nodes are edges, each node has 12. on_alarm is called after a fifth of a second,
+   and again. */
+static bool divide_for_seconds(void (*on_alarm)(int signal_number), error* why)
 {
     enum { N = 1 << 17, ROUNDS = 12 };
-    error why = {""};
     int64_t* indptr = NEW(int64_t, N + 1);
     ggnn_node *indices = NEW(ggnn_node, N * ROUNDS), *order = NEW(ggnn_node, N);
     int32_t* owner = NEW(int32_t, N);
-    const struct itimerval soon = {{0, 0}, {0, 200000}};
+    const struct itimerval soon = {{0, 200000}, {0, 200000}};
     for (int64_t v = 0; v < N; v++) {
         indptr[v + 1] = (v + 1) * ROUNDS;
         order[v] = (ggnn_node)v;
@@ -315,10 +316,22 @@ static void divide_and_be_told_to_end(void)
         }
         for (int64_t k = 0; k < N; k++) indices[order[k] * ROUNDS + i] = order[k ^ 1];
     }
-    signal(SIGALRM, interrupt);
+    signal(SIGALRM, on_alarm);
     setitimer(ITIMER_REAL, &soon, NULL);
     const ggnn_lists lists = {.num_nodes = N, .num_edges = N * ROUNDS, .indptr = indptr, .indices = indices};
-    if (!metis_divide(owner, &lists, NULL, 8, "g", &why)) printf("  %s\n", why.text);
+    return metis_divide(owner, &lists, NULL, 8, "g", why);
+}
+
+static void interrupt(int signal_number)
+{
+    (void)signal_number;
+    kill(getpid(), SIGTERM);
+}
+
+static void divide_and_be_told_to_end(void)
+{
+    error why = {""};
+    if (!divide_for_seconds(interrupt, &why)) printf("  %s\n", why.text);
     fflush(stdout);
     _exit(strstr(why.text, "without METIS") ? 77 : 0);
 }
@@ -340,6 +353,41 @@ TEST(sigterm_ends_a_program_in_which_metis_works)
     CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
 }
 
+static pid_t divider;
+
+/* METIS's process has the handler, too, and ends by it. */
+static void end_metis(int signal_number)
+{
+    if (getpid() != divider) raise(SIGKILL);
+    if (signal_number == SIGALRM) kill(0, SIGUSR1);
+}
+
+/* As where the system has no memory left and kills it. */
+TEST(a_process_of_metis_that_is_killed_is_an_error)
+{
+    char text[sizeof(error)] = "";
+    int end[2];
+    CHECK_EQ(pipe(end), 0);
+    fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0) {
+        error why = {""};
+        setpgid(0, 0);
+        divider = getpid();
+        signal(SIGUSR1, end_metis);
+        divide_for_seconds(end_metis, &why);
+        _exit(write(end[1], why.text, sizeof why.text) < 0);
+    }
+    close(end[1]);
+    CHECK_EQ(poll(&(struct pollfd){end[0], POLLIN, 0}, 1, 10000), 1); /* it does not wait for what does not come */
+    kill(child, SIGKILL);
+    CHECK(waitpid(child, NULL, 0) == child);
+    CHECK(read(end[0], text, sizeof text - 1) >= 0);
+    close(end[0]);
+    if (strstr(text, "without METIS")) SKIP("METIS is not there");
+    CHECK_STR(text, "g: METIS was ended by signal 9");
+}
+
 int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : NULL;
@@ -353,5 +401,6 @@ int main(int argc, char** argv)
     RUN(metis_refuses_more_edges_than_its_indices_count);
     RUN(metis_that_does_not_begin_or_fails_is_an_error);
     RUN(sigterm_ends_a_program_in_which_metis_works);
+    RUN(a_process_of_metis_that_is_killed_is_an_error);
     return test_finish();
 }
