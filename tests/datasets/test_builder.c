@@ -805,8 +805,9 @@ TEST(every_allocation_of_a_build_on_the_disk_may_fail)
         bool ok = convert(in, folder_path(out, "none"), &(convert_options){.memory = MEBI}, &why);
         unsetenv("GGNN_TEST_FAIL_ALLOCATION");
         if (ok) break;
-        if (!CHECK(strstr(why.text, "out of memory")) || !CHECK(access(out, F_OK) != 0))
-            printf("    allocation %ld: %s\n", n, why.text);
+        if (CHECK(strstr(why.text, "out of memory")) && CHECK(access(out, F_OK) != 0)) continue;
+        printf("    allocation %ld: %s\n", n, why.text);
+        break; /* it would fail for ever */
     }
     CHECK(n > 25);
     CHECK_EQ(temporaries(), 0);

@@ -2915,8 +2915,9 @@ static void check_allocations(const char* name)
         bool ok = convert(in, out, &(convert_options){.num_nodes = MODEL_NODES}, &why);
         unsetenv("GGNN_TEST_FAIL_ALLOCATION");
         if (ok) break;
-        if (!CHECK(strstr(why.text, "out of memory")) || !CHECK(access(out, F_OK) != 0))
-            printf("    %s, allocation %ld: %s\n", name, n, why.text);
+        if (CHECK(strstr(why.text, "out of memory")) && CHECK(access(out, F_OK) != 0)) continue;
+        printf("    %s, allocation %ld: %s\n", name, n, why.text);
+        break; /* it would fail for ever */
     }
     CHECK_EQ(temporaries(), 0);
     CHECK(n > 3); /* it was told to fail, and did */
