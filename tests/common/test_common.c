@@ -1026,6 +1026,7 @@ TEST(an_input_is_a_file_and_nothing_else)
                                     {"/dev/null", "is a device or a socket, a file is needed"},
                                     {folder_path(gone, "gone"), "No such file or directory"},
                                     {strcat(path, "/x"), "Not a directory"}};
+    const int open_before = open_descriptors();
     for (int i = 0; i < 4; i++) {
         refused.text[0] = 0;
         CHECK(input_stream(wrong[i][0], &bytes, &refused) == NULL);
@@ -1033,6 +1034,7 @@ TEST(an_input_is_a_file_and_nothing_else)
         CHECK_STR(refused.text, words);
         CHECK_EQ(bytes, 5);
     }
+    CHECK_EQ(open_descriptors(), open_before);
 }
 
 TEST(names_are_the_same_only_where_their_files_are)

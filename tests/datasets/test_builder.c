@@ -797,6 +797,7 @@ TEST(every_allocation_of_a_build_on_the_disk_may_fail)
     test_seed(3);
     use_threads(2);
     edge_array a = write_edges(folder_path(in, "edges.txt"), 20000, 100000, (int64_t)1 << 33);
+    const int open_before = open_descriptors();
     for (;; n++) {
         char number[24];
         error why = {""};
@@ -811,6 +812,7 @@ TEST(every_allocation_of_a_build_on_the_disk_may_fail)
     }
     CHECK(n > 25);
     CHECK_EQ(temporaries(), 0);
+    CHECK_EQ(open_descriptors(), open_before);
     edges_free(&a);
     remove(out);
 }
@@ -864,6 +866,7 @@ static void write_group(const char* name, const char* text)
 TEST(memory_is_what_the_system_and_its_control_groups_leave)
 {
     char root[600];
+    const int open_before = open_descriptors();
     folder_path(root, "root");
     write_group("root/proc/meminfo", "MemTotal:  100 kB\nMemAvailable:  8000 kB\n");
     CHECK_EQ(resources_memory(root), 8000 * 1024);
@@ -883,6 +886,7 @@ TEST(memory_is_what_the_system_and_its_control_groups_leave)
     CHECK(share > .65 && share < .85); /* others take and give back meanwhile */
     CHECK(resources_disk(root) > 0 && resources_disk("/nonexistent/x") == -1);
     CHECK(resources_disk("/new") > 0 && resources_disk("new") > 0);
+    CHECK_EQ(open_descriptors(), open_before);
     for (int tries = 0; tries < 50; tries++) { /* until nobody writes meanwhile */
         struct statvfs before, after;
         char path[600];

@@ -107,10 +107,11 @@ static const char* refused(const char* name, const convert_options* how)
 {
     static error why;
     char in[600], out[600];
+    const int open_before = open_descriptors();
     why.text[0] = 0;
     remove(folder_path(out, "none.ggnn"));
     CHECK(!convert(folder_path(in, name), out, how, &why));
-    CHECK(why.text[0] && access(out, F_OK) != 0 && temporaries() == 0);
+    CHECK(why.text[0] && access(out, F_OK) != 0 && temporaries() == 0 && open_descriptors() == open_before);
     return why.text;
 }
 
@@ -2406,6 +2407,17 @@ TEST(what_an_unknown_archive_holds_is_told)
     }
 }
 
+TEST(what_a_folder_without_an_array_holds_is_told)
+{
+    array_sink to = {NULL, "lacking"};
+    char path[600];
+    make_folder("lacking");
+    write_file(folder_path(path, "lacking/readme.txt"), "none", 4);
+    put_vector(&to, "indptr", "<i8", 2, (const int64_t[]){0, 0}, 8);
+    CHECK(strstr(refused("lacking", &(convert_options){.format = FORMAT_AUTO}), "/lacking: no array indices.npy; it holds: indptr"));
+    remove_tree(folder_path(path, "lacking"));
+}
+
 /* 4,096 edges are handed over at a time. */
 TEST(an_edge_that_is_out_of_range_is_named_by_its_number_in_the_file)
 {
@@ -2903,6 +2915,7 @@ TEST(options_that_cannot_be_are_refused_by_name)
 static void check_allocations(const char* name)
 {
     char in[600], out[600];
+    const int open_before = open_descriptors();
     long n = 1;
     folder_path(in, name);
     folder_path(out, "alloc.ggnn");
@@ -2920,6 +2933,7 @@ static void check_allocations(const char* name)
         break; /* it would fail for ever */
     }
     CHECK_EQ(temporaries(), 0);
+    CHECK_EQ(open_descriptors(), open_before);
     CHECK(n > 3); /* it was told to fail, and did */
 }
 
@@ -3236,6 +3250,7 @@ int main(int argc, char** argv)
     RUN(arrays_in_a_folder_may_be_gzipped_and_are_read_to_their_end);
 #endif
     RUN(what_an_unknown_archive_holds_is_told);
+    RUN(what_a_folder_without_an_array_holds_is_told);
     RUN(an_edge_that_is_out_of_range_is_named_by_its_number_in_the_file);
     RUN(bad_files_of_an_ogb_folder_are_named_by_line_and_byte);
 #ifdef HAVE_ZLIB

@@ -1,5 +1,4 @@
-/* test_divide.c - datasets/divide.h, and what its METIS parts are balanced by: metis.h, hotness_weigh. */
-#include <fcntl.h>
+/* test_divide.c - datasets/divide.h, and what its METIS parts are balanced by: metis.h, hotness_count_edges. */
 #include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -10,6 +9,7 @@
 #include "datasets/divide.h"
 #include "datasets/hotness.h"
 #include "datasets/metis.h"
+#include "tests/folder.h"
 #include "tests/random_graph.h"
 #include "tests/test.h"
 
@@ -260,15 +260,6 @@ TEST(metis_refuses_more_edges_than_its_indices_count)
     CHECK_EQ(owner[0], 7);
 }
 
-/* The second descriptor that is free: another one where one of a pipe's two ends is left open. */
-static int second_free(void)
-{
-    const int first = open("/dev/null", O_RDONLY), second = open("/dev/null", O_RDONLY);
-    close(first);
-    close(second);
-    return second;
-}
-
 /* No descriptor is free for a pipe; parts that METIS refuses. Then all is as before. */
 TEST(metis_that_does_not_begin_or_fails_is_an_error)
 {
@@ -285,12 +276,12 @@ TEST(metis_that_does_not_begin_or_fails_is_an_error)
     CHECK_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
     CHECK_STR(why.text, "a grid: a process for METIS: Too many open files");
     why.text[0] = 0;
-    const int free_before = second_free();
+    const int open_before = open_descriptors();
     CHECK(!metis_divide(owner, &lists, NULL, 0, "a grid", &why));
     CHECK_STR(why.text, "a grid: METIS fails with status -2"); /* METIS_ERROR_INPUT */
     why.text[0] = 0;
     CHECK(metis_divide(owner, &lists, NULL, 2, "a grid", &why));
-    CHECK_EQ(second_free(), free_before);
+    CHECK_EQ(open_descriptors(), open_before);
     CHECK_EQ(waitpid(-1, NULL, WNOHANG), -1); /* and no process is left */
 }
 
