@@ -103,6 +103,22 @@ static held what_is_held(void)
     return h;
 }
 
+/* Memory of another's where some was given back. NULL: it is not to be had there. */
+static void* another_at(void* at)
+{
+    void* memory = mmap(at, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == at) return memory;
+    if (memory != MAP_FAILED) munmap(memory, 4096);
+    return NULL;
+}
+
+/* Is it there still? */
+static bool gives_back_another(void* memory)
+{
+    unsigned char in_memory;
+    return !memory || (mincore(memory, 4096, &in_memory) == 0 && munmap(memory, 4096) == 0);
+}
+
 static void check_held(held before)
 {
     const held now = what_is_held();
@@ -291,6 +307,7 @@ TEST(a_section_is_had_with_its_type_and_dimensions_alone)
             }
     f.error[0] = 0;
     CHECK(!ggnn_file_need(&f, "fea", GGNN_FILE_F32, 2) && strstr(f.error, "it has no section 'fea'"));
+    CHECK(!ggnn_file_need(&f, "spl", GGNN_FILE_U8, 2) && strstr(f.error, "it has no section 'fea'")); /* the first cause stays */
     ggnn_file_close(&f);
 }
 
@@ -968,7 +985,7 @@ TEST(a_writer_refuses_what_no_file_can_hold)
     ggnn_file_abort(&w);
     CHECK(!ggnn_file_commit(&w) && strstr(w.error, "nothing to commit") != NULL && access(target, F_OK) != 0);
     CHECK(!ggnn_file_create(&w, "/nonexistent/x.ggnn"));
-    CHECK(!ggnn_file_commit(&w) && strstr(w.error, "/nonexistent/x.ggnn: cannot create") != NULL);
+    CHECK(!ggnn_file_commit(&w) && strstr(w.error, "/nonexistent/x.ggnn: cannot create: No such file") != NULL);
     CHECK(!ggnn_file_create(&w, folder));
     CHECK(strstr(w.error, "is a folder, no file can be put there") != NULL);
     ggnn_file_abort(&w); /* which has no file to close */
@@ -1214,6 +1231,7 @@ int flock(int fd, int operation)
 /* Another writer has locked the new file before its own did, and is about to remove it as stale. */
 TEST(a_writer_whose_new_file_is_taken_for_stale_takes_the_next_number)
 {
+    const held before = what_is_held();
     char name[2][4096];
     ggnn_file_writer w;
     for (int i = 0; i < 2; i++) ggnn_file_temporary(name[i], target, i);
@@ -1222,6 +1240,7 @@ TEST(a_writer_whose_new_file_is_taken_for_stale_takes_the_next_number)
     CHECK_STR(w.temporary, name[1]);
     unlink(name[0]);
     CHECK(ggnn_file_commit(&w));
+    check_held(before);
     CHECK_EQ(num_temporaries(), 0);
 }
 
@@ -1432,11 +1451,54 @@ TEST(a_file_takes_the_permissions_of_the_one_whose_place_it_takes)
     }
 }
 
+/* A program may have no standard input: the first file that it opens is number 0 then. */
+TEST(a_file_may_have_descriptor_0)
+{
+    const int input = fcntl(0, F_DUPFD_CLOEXEC, 3);
+    ggnn_file f;
+    ggnn_file_writer w;
+    ggnn_file_scratch s;
+    close(0);
+    const held before = what_is_held();
+    CHECK(write_sample(target, 5));
+    CHECK(ggnn_file_open(&f, target) && ggnn_file_verify(&f));
+    ggnn_file_close(&f);
+    check_held(before);
+    CHECK(ggnn_file_create(&w, target) && w.fd == 0);
+    ggnn_file_abort(&w);
+    check_held(before);
+    CHECK(ggnn_file_scratch_open(&s, target, 10) && s.fd == 0);
+    ggnn_file_scratch_close(&s);
+    check_held(before);
+    if (input >= 0) CHECK(dup2(input, 0) == 0 && close(input) == 0);
+    CHECK_EQ(num_temporaries(), 0);
+}
+
+TEST(what_is_closed_is_not_given_back_again)
+{
+    const int64_t bytes = 4096;
+    ggnn_file_writer w;
+    ggnn_file_scratch s;
+    void *array, *data, *another;
+    CHECK(ggnn_file_create(&w, target) && (array = ggnn_file_reserve(&w, "a", GGNN_FILE_U8, 1, &bytes)) != NULL);
+    CHECK(ggnn_file_commit(&w));
+    another = another_at(array);
+    ggnn_file_abort(&w);
+    CHECK(gives_back_another(another));
+    CHECK(ggnn_file_scratch_open(&s, target, bytes));
+    data = s.data;
+    ggnn_file_scratch_close(&s);
+    another = another_at(data);
+    ggnn_file_scratch_close(&s);
+    CHECK(gives_back_another(another));
+}
+
 /* ---- scratch -------------------------------------------------------------------------------------------------- */
 
 TEST(scratch_keeps_its_contents_when_resized_and_has_no_name)
 {
     ggnn_file_scratch s;
+    memset(&s, 0x5a, sizeof s); /* whatever is there */
     CHECK(ggnn_file_scratch_open(&s, target, 10));
     CHECK_EQ(num_temporaries(), 0);
     memset(s.data, 'a', 10);
@@ -1465,6 +1527,10 @@ TEST(scratch_keeps_its_contents_when_resized_and_has_no_name)
     close(next);
     CHECK(!ggnn_file_scratch_open(&s, "/nonexistent/x", 10));
     ggnn_file_scratch_close(&s);
+    const held before = what_is_held();
+    CHECK(!ggnn_file_scratch_open(&s, folder, 10) && strstr(s.error, "is a folder"));
+    ggnn_file_scratch_close(&s); /* which has no file to close */
+    check_held(before);
 }
 
 /* Its file has no name; in a listing of the folder it was there, so that it takes the folder's disk. */
@@ -1715,6 +1781,8 @@ int main(int argc, char** argv)
     RUN(a_name_of_255_bytes_is_written_and_a_longer_one_refused_before_the_work);
     RUN(a_name_without_a_folder_is_written_in_the_current_one);
     RUN(a_file_takes_the_permissions_of_the_one_whose_place_it_takes);
+    RUN(a_file_may_have_descriptor_0);
+    RUN(what_is_closed_is_not_given_back_again);
     RUN(scratch_keeps_its_contents_when_resized_and_has_no_name);
     RUN(scratch_lies_beside_the_file_that_a_link_names);
     RUN(a_dataset_has_shapes_classes_and_splits);
