@@ -1007,6 +1007,33 @@ TEST(three_calls_set_a_batch_up)
     random_graph_free(like);
 }
 
+/* Whatever lay in its memory before. */
+TEST(a_batch_is_empty_once_it_is_laid_out)
+{
+    random_graph* g = random_graph_new(60, 4, 20);
+    ggnn_sampling how = {GGNN_FISHER_YATES, 2, {3, 2}, 0, GGNN_KEEP_ALL, {0, 0, 0}, 0, {0}, {0}};
+    ggnn_batch    b, packed;
+    CHECK_EQ(ggnn_batch_plan(&b, &g->graph, &how, 4, NULL), GGNN_OK);
+    void* memory = malloc(b.bytes);
+    memset(memory, 0x5a, b.bytes);
+    CHECK_EQ(ggnn_batch_init(&b, memory), GGNN_OK);
+    CHECK(*b.num_seeds.n == 0 && b.num_hops == 0);
+    for (int h = 0; h < 2; h++) {
+        const ggnn_block* of[] = {&b.hop[h], &b.back[h]};
+        for (int i = 0; i < 2; i++) {
+            CHECK(*of[i]->num_dst.n == 0 && *of[i]->num_src.n == 0 && *of[i]->num_edges.n == 0);
+            CHECK_EQ(ggnn_block_validate(of[i], 60, NULL), GGNN_OK);
+        }
+    }
+    const size_t bytes = ggnn_batch_packed_bytes(&b);
+    void*        copy = malloc(bytes);
+    CHECK(bytes > 0 && bytes < b.bytes && ggnn_batch_pack(copy, &b) == GGNN_OK);
+    CHECK(ggnn_batch_unpack(&packed, copy, bytes) == GGNN_OK && packed.num_hops == 0 && *packed.num_seeds.n == 0);
+    free(copy);
+    free(memory);
+    random_graph_free(g);
+}
+
 /* Each hop's transpose, again and again in the same memory; none of a global hop, of packed bytes, or after an error. */
 TEST(a_batch_keeps_transposes_on_request)
 {
@@ -1883,6 +1910,13 @@ TEST(validate_names_the_hop_that_does_not_fit)
         b.hop[h] = whole;
     }
     CHECK_EQ(ggnn_batch_validate(&b, &fault), GGNN_OK);
+    for (int wrong = -1; wrong < 5; wrong += 4) { /* the distinct seeds are 0, 1 and 2 */
+        b.seed_local[1] = wrong;
+        CHECK_EQ(ggnn_batch_validate(&b, &fault), GGNN_ERROR_BLOCK);
+        CHECK(fault.what && strstr(fault.what, "a seed's local id") && fault.node == 1 && fault.hop == -1);
+    }
+    b.seed_local[1] = 2;
+    CHECK_EQ(ggnn_batch_validate(&b, &fault), GGNN_OK);
     b.num_hops = 4;
     CHECK_EQ(ggnn_batch_validate(&b, &fault), GGNN_ERROR_ARGUMENT);
     CHECK_EQ(fault.hop, -1); /* it is no hop's */
@@ -1983,6 +2017,7 @@ int main(int argc, char** argv)
     RUN(a_shared_table_must_be_for_the_graph_and_large_enough);
     RUN(a_batch_keeps_how_it_is_sampled_and_for_which_graph);
     RUN(three_calls_set_a_batch_up);
+    RUN(a_batch_is_empty_once_it_is_laid_out);
     RUN(a_batch_keeps_transposes_on_request);
     RUN(a_batch_in_memory_of_its_own_is_given_back);
     RUN(a_packed_batch_is_the_same_batch_elsewhere);

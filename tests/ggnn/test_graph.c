@@ -838,7 +838,7 @@ TEST(validate_names_each_fault_of_a_layout)
         {-1, 4, 4, {0, 1, 1, 4}, 1, 0, 1, -1, "parts"},
         {3, -1, 4, {0, 1, 1, 4}, 1, 0, 1, -1, "cached"},
         {3, 7, 4, {0, 1, 1, 4}, 1, 0, 1, -1, "cached or stored out of range"},
-        {3, 4, -1, {0, 1, 1, -1}, 1, 0, 1, -1, "stored"},
+        {3, 4, -1, {0, 1, 1, -1}, 1, 0, 1, -1, "stored out of range"},
         {3, 4, 7, {0, 1, 1, 7}, 1, 0, 1, -1, "stored out of range"},
         {3, 4, 4, {1, 1, 1, 4}, 1, 0, 1, -1, "bound"},
         {3, 4, 4, {-1, 1, 1, 4}, 1, 0, 1, -1, "bound"},

@@ -536,6 +536,7 @@ TEST(attention)
     for (int which = 0; which < 2; which++)
         REFUSED(ggnn_cuda_scores_back(to, WIDTH - which, also, x, x, WIDTH - 1 + which, x, in.n, HEADS, WIDTH, work, nullptr));
     REFUSED(back(to, also, x, x, x, in.n, 3, work));
+    REFUSED(ggnn_cuda_scores_back(to, WIDTH, also, x, x, WIDTH, x, in.n, HEADS, 0, work, nullptr));
     NONE(ggnn_cuda_scores_back_workspace_bytes(-1, WIDTH));
     for (int64_t rows : {0, 1, 256, 257, 1000}) // a sum for each 256 rows
         CHECK_EQ(static_cast<int64_t>(ggnn_cuda_scores_back_workspace_bytes(rows, WIDTH)), (rows + 255) / 256 * WIDTH * 4);
