@@ -1095,7 +1095,7 @@ TEST(plans_need_every_pointer)
         const ggnn_pagraph pagraph = {UNLESS(1, order), 3, 2, 1, 10};
         const ggnn_graph*  g = k == 0 ? &fewer : UNLESS(7, &r->graph);
         GIVES(0, ggnn_fill_dual(UNLESS(4, canvas.id), UNLESS(5, canvas.id + 9), UNLESS(6, &dual), 3, UNLESS(7, canvas.id + 20)).rows);
-        if (k < 4) GIVES(0, ggnn_fill_lists(UNLESS(1, canvas.id), UNLESS(2, left), 2, UNLESS(3, order), k == 0 ? &of : NULL, 3));
+        if (k < 4) GIVES(0, ggnn_fill_lists(UNLESS(1, canvas.id), UNLESS(2, left), 2, UNLESS(3, order), &of, 3));
         if (k < 2) GIVES(0, ggnn_fill_slope(UNLESS(0, hit), UNLESS(1, ms), 3));
         if (k < 2) GIVES(0, ggnn_count_hits(UNLESS(0, count), UNLESS(1, order), 1, 3));
         if (k == 0 || k == 7) REFUSED(ggnn_count_degrees(canvas.i64, NULL, g, &fault));

@@ -805,7 +805,9 @@ TEST(the_launcher_says_which_device)
         CHECK_CUDA(ggnn_cuda_local_device(&device));
         CHECK_EQ(device, 17 % devices());
     }
-    setenv(names[0], "2147483647", 1); // the last that is one
+    setenv(names[0], "0", 1); // the first that is one, and the last
+    CHECK_EQ(ggnn_cuda_local_rank(), 0);
+    setenv(names[0], "2147483647", 1);
     CHECK_EQ(ggnn_cuda_local_rank(), INT32_MAX);
     for (const char* bad : {"", " ", "x", "1x", "0x1", "1 ", "-1", "-2", "-2147483648", "-4294967295", "-4294967296", "2147483648", "4294967296", "99999999999"}) {
         setenv(names[0], bad, 1);

@@ -268,6 +268,9 @@ TEST(pagraph_refuses_what_is_no_training_node)
     indices[1] = -1;
     CHECK_EQ(ggnn_partition_pagraph(owner, &cut, &g, &how, work, &fault), GGNN_ERROR_ID);
     CHECK_EQ(fault.node, 1);
+    indices[0] = 3;
+    CHECK_EQ(ggnn_partition_pagraph(owner, &cut, &g, &how, work, &fault), GGNN_ERROR_ID);
+    CHECK_EQ(fault.node, 0);
     how.parts = 65;
     CHECK_EQ(ggnn_partition_pagraph(owner, &cut, &g, &how, work, &fault), GGNN_ERROR_ARGUMENT);
     how.parts = 2;
@@ -346,6 +349,8 @@ TEST(a_broken_graph_is_named_by_its_node)
     CHECK_EQ(fault.node, 0); /* the last of {2, 1, 0} */
     CHECK_EQ(ggnn_partition_mincut(owner, &g, 2, 3, 5, list, &fault), GGNN_ERROR_ID);
     CHECK_EQ(fault.node, 2);
+    CHECK_EQ(ggnn_partition_mincut(owner, &backwards, 2, 3, 5, list, &fault), GGNN_ERROR_ID);
+    CHECK_EQ(fault.node, 0);
     CHECK_EQ(ggnn_partition_mincut(owner, &g, 0, 3, 5, list, &fault), GGNN_ERROR_ARGUMENT);
     CHECK_EQ(ggnn_partition_mincut(owner, &g, 2, 0, 5, list, &fault), GGNN_ERROR_ARGUMENT);
     CHECK_EQ(ggnn_partition_mincut(owner, &g, 2, 3, -1, list, NULL), GGNN_ERROR_ARGUMENT);

@@ -194,8 +194,10 @@ TEST(counted_epochs_are_trainings_batches)
         count_as_training(rows, lists, &e, 100, 2);
         memset(e.rows, 0, sizeof rows);
         memset(e.lists, 0, sizeof lists);
+        for (int64_t k = e.of.batch_size; k < MOST_SEEDS; k++) e.seeds[k] = -5;
         CHECK_EQ(ggnn_count_epochs(e.rows, e.lists, &e.b, &e.graph->graph, &e.of, 0, all, e.seeds), GGNN_OK);
         CHECK(memcmp(e.rows, rows, sizeof rows) == 0 && memcmp(e.lists, lists, sizeof lists) == 0);
+        for (int64_t k = e.of.batch_size; k < MOST_SEEDS; k++) CHECK_EQ(e.seeds[k], -5); /* its workspace is one batch's */
         for (int64_t begin = 0; begin < all; begin += 4) /* cut in pieces, by several threads say, they add up to the same */
             CHECK_EQ(ggnn_count_epochs(e.rows, e.lists, &e.b, &e.graph->graph, &e.of, begin, begin + 4 < all ? begin + 4 : all, e.seeds), GGNN_OK);
         for (int v = 0; v < N; v++) CHECK(e.rows[v] == 2 * rows[v] && e.lists[v] == 2 * lists[v]);
@@ -215,6 +217,7 @@ TEST(what_is_no_range_of_batches_is_refused_and_counts_nothing)
         if (wrong == 4) of.ids = NULL;
         if (wrong == 5) of.batch_size = 0;
         if (wrong == 7) of = (ggnn_epochs){NULL, 0, 1, {7, 0, 0}, 0}; /* no batch of no nodes */
+        if (wrong == 8) of.num_ids = 1; /* which is a batch */
         CHECK_EQ(ggnn_count_epochs(e.rows, e.lists, &e.b, &e.graph->graph, &of, begin, end, wrong == 6 || wrong == 7 ? NULL : e.seeds),
                  wrong < 7 ? GGNN_ERROR_ARGUMENT : GGNN_OK);
         for (int v = 0; v < 300 && wrong < 8; v++) CHECK(e.rows[v] == 0 && e.lists[v] == 0);
@@ -547,12 +550,23 @@ typedef struct { /* lists and rows of n nodes, in orders of their own */
 /* Lists of up to `longest` edges, one length where that is negative; orders at random. */
 static void make_case(stored_case* c, int64_t n, int64_t longest)
 {
-    ggnn_node order[NODES_MAX];
-    c->n = n;
-    for (int64_t v = 0; v < n; v++) c->indptr[v + 1] = c->indptr[v] + (longest < 0 ? -longest : test_below(longest + 1));
-    c->sizes = (ggnn_sizes){4, c->indptr, 4, 16};
-    ggnn_rank_random(c->list_rank, c->list_order, (uint64_t)test_below(1 << 20), n);
-    ggnn_rank_random(c->row_rank, order, (uint64_t)test_below(1 << 20), n);
+    ggnn_share s = ggnn_fill_parts(100, 8, 2, 150, 1000, 0);
+    CHECK_EQ(s.topology, 150);
+    CHECK_EQ(s.features, 250);
+    s = ggnn_fill_parts(100, 8, 2, 150, 1000, 1);
+    CHECK_EQ(s.topology, 0);
+    CHECK_EQ(s.features, 400);
+    s = ggnn_fill_parts(100, 1, 1, 150, 1000, 0);
+    CHECK_EQ(s.topology, 100);
+    CHECK_EQ(s.features, 0);
+    s = ggnn_fill_parts(1000, 8, 1, 150, 1000, 0);
+    CHECK_EQ(s.topology + s.features, 1150);
+    s = ggnn_fill_parts(100, 8, 2, 0, 1000, 0); /* no lists; no rows */
+    CHECK(s.topology == 0 && s.features == 400);
+    s = ggnn_fill_parts(100, 8, 2, 150, 0, 1);
+    CHECK(s.topology == 150 && s.features == 0);
+    s = ggnn_fill_parts(-5, 8, 1, 150, 1000, 0);
+    CHECK_EQ(s.topology + s.features, 0);
 }
 
 static ggnn_parts parts_of(const stored_case* c, int64_t device_bytes, int32_t parts, int32_t copies, int features_first)
