@@ -1013,6 +1013,7 @@ TEST(plans_of_what_lies_where)
     REFUSED(ggnn_count_degrees(canvas.i64, NULL, NULL, &fault));
     REFUSED(ggnn_count_batch(canvas.i64, NULL, NULL));
     REFUSED(ggnn_count_epochs(canvas.i64, NULL, &canvas.batch, &g->graph, &of, 0, 1, canvas.id)); /* batches of 0 seeds */
+    REFUSED(ggnn_count_epochs(canvas.i64, NULL, &canvas.batch, &g->graph, NULL, 0, 1, canvas.id));
     GIVES(0, ggnn_count_hits(NULL, order, 1, 3));
     GIVES(0, ggnn_count_hits(count, order, 1, -3));
     REFUSED(ggnn_rank(canvas.id, canvas.id + 9, NULL, 3));
@@ -1064,6 +1065,7 @@ TEST(plans_of_what_lies_where)
     REFUSED(ggnn_partition_ids(canvas.i32, (ggnn_owner)7, 2, 3));
     REFUSED(ggnn_partition_ids(canvas.i32, (ggnn_owner)-1, 2, 3));
     REFUSED(ggnn_partition_ids(NULL, GGNN_OWNER_MODULO, 2, 3));
+    REFUSED(ggnn_partition_ids(canvas.i32, GGNN_OWNER_MODULO, 2, -3));
     REFUSED(ggnn_partition_mincut(NULL, &g->graph, 2, 1, 5, canvas.id, &fault));
     REFUSED(ggnn_partition_mincut(canvas.i32, NULL, 2, 1, 5, canvas.id + 100, &fault));
     REFUSED(ggnn_partition_mincut(canvas.i32, &g->graph, 0, 1, 5, canvas.id + 100, &fault));
