@@ -199,6 +199,8 @@ TEST(find_leaves_out_what_had_no_room)
         t.append({7, 3, 7, 20, 21, 22, 23, 24, 25, 26, 1, 8, 90, 99});
         CHECK_EQ(t.reported(), GGNN_ERROR_CAPACITY);
         CHECK(found() == std::vector<int32_t>({0, 1, -1, 9, -1}));
+        t.append({31, 3}); // nor has the first input of another append
+        CHECK(t.find({31, 3}) == std::vector<int32_t>({-1, 1}));
     }
 }
 
