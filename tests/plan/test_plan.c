@@ -550,23 +550,12 @@ typedef struct { /* lists and rows of n nodes, in orders of their own */
 /* Lists of up to `longest` edges, one length where that is negative; orders at random. */
 static void make_case(stored_case* c, int64_t n, int64_t longest)
 {
-    ggnn_share s = ggnn_fill_parts(100, 8, 2, 150, 1000, 0);
-    CHECK_EQ(s.topology, 150);
-    CHECK_EQ(s.features, 250);
-    s = ggnn_fill_parts(100, 8, 2, 150, 1000, 1);
-    CHECK_EQ(s.topology, 0);
-    CHECK_EQ(s.features, 400);
-    s = ggnn_fill_parts(100, 1, 1, 150, 1000, 0);
-    CHECK_EQ(s.topology, 100);
-    CHECK_EQ(s.features, 0);
-    s = ggnn_fill_parts(1000, 8, 1, 150, 1000, 0);
-    CHECK_EQ(s.topology + s.features, 1150);
-    s = ggnn_fill_parts(100, 8, 2, 0, 1000, 0); /* no lists; no rows */
-    CHECK(s.topology == 0 && s.features == 400);
-    s = ggnn_fill_parts(100, 8, 2, 150, 0, 1);
-    CHECK(s.topology == 150 && s.features == 0);
-    s = ggnn_fill_parts(-5, 8, 1, 150, 1000, 0);
-    CHECK_EQ(s.topology + s.features, 0);
+    ggnn_node order[NODES_MAX];
+    c->n = n;
+    for (int64_t v = 0; v < n; v++) c->indptr[v + 1] = c->indptr[v] + (longest < 0 ? -longest : test_below(longest + 1));
+    c->sizes = (ggnn_sizes){4, c->indptr, 4, 16};
+    ggnn_rank_random(c->list_rank, c->list_order, (uint64_t)test_below(1 << 20), n);
+    ggnn_rank_random(c->row_rank, order, (uint64_t)test_below(1 << 20), n);
 }
 
 static ggnn_parts parts_of(const stored_case* c, int64_t device_bytes, int32_t parts, int32_t copies, int features_first)
