@@ -293,7 +293,44 @@ TEST(batches_that_outgrow_their_room_get_more)
     }
 }
 
-// What a loader hands out on the device, array by array: of 8 hops; of more seeds than threads run at once.
+// Does an array of the device hold the host's? NULL: there is none.
+template <class T> bool same(const T* there, const T* here, int64_t n)
+{
+    std::vector<T> got(static_cast<size_t>(n));
+    if (!there || !here) return !there && !here;
+    device_download(opened, got.data(), there, got.size() * sizeof(T));
+    return !n || !memcmp(got.data(), here, got.size() * sizeof(T));
+}
+
+// A batch of the device has all that the host's has: every array, and every stride-th row.
+void check_same(const mini_batch* b, const mini_batch* want, int64_t stride)
+{
+    const int32_t hops = want->blocks.num_hops;
+    const int64_t seeds = *want->blocks.num_seeds.n;
+    CHECK_EQ(device_size(opened, b->known), device_size(cpu_device, want->known));
+    CHECK_EQ(device_size(opened, b->blocks.num_seeds), seeds);
+    CHECK(same(b->blocks.seed_local, want->blocks.seed_local, seeds));
+    if (!CHECK_EQ(b->blocks.num_hops, hops)) return;
+    for (int32_t h = 0; h < hops; h++) {
+        const ggnn_block &there = b->blocks.hop[h], &here = want->blocks.hop[h];
+        const int64_t     dst = *here.num_dst.n, src = *here.num_src.n, edges = *here.num_edges.n;
+        CHECK_EQ(device_size(opened, there.num_dst), dst);
+        CHECK_EQ(device_size(opened, there.num_src), src);
+        CHECK_EQ(device_size(opened, there.num_edges), edges);
+        CHECK(there.num_dst.max >= dst && there.num_src.max >= src && there.num_edges.max >= edges);
+        CHECK(same(there.indptr, here.indptr, dst + 1));
+        CHECK(same(there.indices, here.indices, edges));
+        CHECK(same(there.id, here.id, src));
+        CHECK(same(there.neighbor, here.neighbor, edges));
+        CHECK(same(there.position, here.position, edges));
+        CHECK(same(there.weight, here.weight, edges));
+        CHECK(same(there.repeats, here.repeats, src));
+    }
+    for (int64_t v = 0; v < *want->blocks.hop[hops - 1].num_src.n; v += stride)
+        CHECK(same(b->rows + v * b->ld_rows, want->rows + v * want->ld_rows, 3));
+}
+
+// What a loader hands out on the device: of 8 hops; of more seeds than threads run at once.
 void check_batches(int64_t nodes, int32_t hops, int64_t batch)
 {
     fixture f;
@@ -312,28 +349,7 @@ void check_batches(int64_t nodes, int32_t hops, int64_t batch)
     for (const mini_batch* b; (b = batch_take(gpu.batches, &why)); taken++) {
         const mini_batch* want = batch_take(cpu.batches, &why);
         if (!CHECK(want != nullptr)) return;
-        const auto same = [&](const auto* there, const auto* here, int64_t n) {
-            std::vector<typename std::decay<decltype(*here)>::type> got(static_cast<size_t>(n));
-            if (n) device_download(opened, got.data(), there, got.size() * sizeof got[0]);
-            return !n || !memcmp(got.data(), here, got.size() * sizeof got[0]);
-        };
-        CHECK_EQ(device_size(opened, b->known), device_size(cpu_device, want->known));
-        const int64_t seeds = *want->blocks.num_seeds.n;
-        CHECK_EQ(device_size(opened, b->blocks.num_seeds), seeds);
-        CHECK(same(b->blocks.seed_local, want->blocks.seed_local, seeds));
-        CHECK_EQ(b->blocks.num_hops, hops);
-        for (int32_t h = 0; h < hops; h++) {
-            const ggnn_block &there = b->blocks.hop[h], &here = want->blocks.hop[h];
-            CHECK_EQ(device_size(opened, there.num_dst), *here.num_dst.n);
-            CHECK_EQ(device_size(opened, there.num_src), *here.num_src.n);
-            CHECK_EQ(device_size(opened, there.num_edges), *here.num_edges.n);
-            CHECK(there.num_dst.max >= *here.num_dst.n && there.num_src.max >= *here.num_src.n && there.num_edges.max >= *here.num_edges.n);
-            CHECK(same(there.indptr, here.indptr, *here.num_dst.n + 1));
-            CHECK(same(there.indices, here.indices, *here.num_edges.n));
-            CHECK(same(there.id, here.id, *here.num_src.n));
-        }
-        for (int64_t v = 0; v < *want->blocks.hop[hops - 1].num_src.n; v += 1 + nodes / 200)
-            CHECK(same(b->rows + v * b->ld_rows, want->rows + v * want->ld_rows, 3));
+        check_same(b, want, 1 + nodes / 200);
         batch_give(cpu.batches, want);
         batch_give(gpu.batches, b);
     }
@@ -351,6 +367,85 @@ TEST(batches_of_any_depth_and_size_are_those_of_the_cpu)
 {
     check_batches(120, GGNN_HOPS_MAX, 11);
     check_batches(6000, 1, 5000);
+}
+
+// A source of one packed batch at a time.
+struct packed_source {
+    packed_batch  batch;
+    int64_t       next; // its number; -1: it was ordered
+    loader_source from = {order, this};
+
+    static bool order(void* context, loader_order* o)
+    {
+        packed_source* s = static_cast<packed_source*>(context);
+        if (s->next < 0) return false;
+        *o = {s->next, 0, 1, &s->batch, false};
+        s->next = -1;
+        return true;
+    }
+};
+
+// One loader samples and packs the batches that another one unpacks and extracts, in room that later ones outgrow where they
+// have all neighbours.
+void check_unpacked(const ggnn_sampling& how)
+{
+    fixture f;
+    make_fixture(&f, 120, 4, 3, 3, true);
+    run           cpu = {}, gpu = {};
+    packed_source source = {};
+    cpu.where = cpu_device;
+    gpu.where = opened;
+    CHECK(open_data(&cpu, cpu_device, &f, true) && open_data(&gpu, opened, &f, true));
+    loader_plan plan = plan_of(&gpu, how, 10), plain = plan_of(&cpu, how, 10);
+    plan.extract = plain.extract = true;
+    loader* packs = loader_create(opened, &plan, nullptr, &why);
+    gpu.batches = loader_create(opened, &plan, nullptr, &why);
+    cpu.batches = loader_create(cpu_device, &plain, nullptr, &why);
+    loader_pass pass = pass_of(&cpu, &f, 0);
+    CHECK(loader_measure(gpu.batches, &pass, &why));
+    loader_begin(cpu.batches, &pass, 0);
+    loader_begin(packs, &pass, 0);
+    pass.source = &source.from;
+    loader_begin(gpu.batches, &pass, 0);
+    for (const mini_batch *want, *b; (want = batch_take(cpu.batches, &why));) {
+        if (!CHECK((b = batch_take(packs, &why)) != nullptr)) break;
+        source.next = batch_order(b).batch;
+        source.batch.bytes = batch_packed_bytes(packs, b);
+        source.batch.memory = device_new_host(opened, source.batch.bytes, "a packed batch", &why);
+        batch_pack(packs, b, &source.batch);
+        batch_give(packs, b);
+        if (!CHECK((b = batch_take(gpu.batches, &why)) != nullptr)) break;
+        check_same(b, want, 1);
+        batch_give(gpu.batches, b);
+        batch_give(cpu.batches, want);
+        device_free_host(opened, source.batch.memory);
+    }
+    const loader_cost cost = loader_cost_of(gpu.batches);
+    CHECK((cost.grown > 0) == (how.fanout[0] < 0));
+    CHECK(cost.copy > 0 && cost.extract > 0);
+    CHECK(cost.edges == 0 && cost.bytes == 0 && cost.sample == 0);
+    CHECK(!batch_take(packs, &why));
+    CHECK(!batch_take(gpu.batches, &why));
+    CHECK_STR(why.text, "");
+    CHECK_STR(opened->failed.text, "");
+    loader_free(packs);
+    close_run(&cpu);
+    close_run(&gpu);
+}
+
+TEST(an_unpacked_batch_has_all_that_was_packed)
+{
+    ggnn_sampling walks = {}, lists = {};
+    walks.method = GGNN_WALK;
+    walks.num_hops = 2;
+    walks.fanout[0] = walks.fanout[1] = 4;
+    walks.keep = GGNN_KEEP_WEIGHTS;
+    check_unpacked(walks);
+    lists.method = GGNN_FISHER_YATES;
+    lists.num_hops = 2;
+    lists.fanout[0] = lists.fanout[1] = -1;
+    lists.keep = GGNN_KEEP_NEIGHBORS | GGNN_KEEP_POSITIONS | GGNN_KEEP_REPEATS;
+    check_unpacked(lists);
 }
 
 // Each batch is held while the next one is taken, which may need more room: it stays what it was.
@@ -721,6 +816,7 @@ int main(int argc, char** argv)
     RUN(rows_of_the_host_are_read_in_lines_by_a_share_of_the_processors);
     RUN(batches_that_outgrow_their_room_get_more);
     RUN(batches_of_any_depth_and_size_are_those_of_the_cpu);
+    RUN(an_unpacked_batch_has_all_that_was_packed);
     RUN(a_batch_that_is_held_stays_while_the_next_one_gets_more_room);
     RUN(a_net_that_is_given_more_room_goes_on);
     RUN(a_batch_is_seen_at_the_least_bucket_that_holds_it);
