@@ -579,6 +579,8 @@ TEST(each_stage_has_a_time_of_its_own)
     CHECK_EQ(train("--data paper.ggnn --fanout 5,4 --hidden 8 --explain --log staged"), 0); /* rows are read where they lie */
     CHECK(stage("sample") > 0 && stage("train") > 0);
     CHECK(stage("mark") == 0 && stage("extract") == 0);
+    CHECK_EQ(train("--data paper.ggnn --fanout 5,4 --hidden 8 --devices 2 --gather exchange --explain --log staged"), 0);
+    CHECK(stage("mark") == 0 && stage("extract") > 0); /* rows that other devices send */
 }
 
 /* Of each setting in the log's record. */
