@@ -102,6 +102,20 @@ TEST(a_larger_graph_takes_the_cpus_steps)
     }
 }
 
+// Rows longer than the 16 lanes that sum them, of widths that float4 does not divide; more heads than two.
+TEST(wide_rows_and_many_heads_take_the_cpus_steps)
+{
+    fixture f;
+    make_fixture(&f, 70, 5, 41, 21);
+    for (const kind& k : kinds) {
+        if (!k.extras) continue;
+        net_config c = config_of(k, 2, 21, false);
+        c.hidden = 35;
+        if (k.model == NET_GAT) c.heads = c.out_heads = 5;
+        compare(opened, &f, c, 16, 3, k.name);
+    }
+}
+
 TEST(steps_without_labels_teach_nothing)
 {
     fixture f;
@@ -889,6 +903,7 @@ int main(int argc, char** argv)
     RUN(every_model_takes_the_cpus_steps_in_full_batch);
     RUN(every_model_takes_the_cpus_steps_in_mini_batches);
     RUN(a_larger_graph_takes_the_cpus_steps);
+    RUN(wide_rows_and_many_heads_take_the_cpus_steps);
     RUN(steps_without_labels_teach_nothing);
     RUN(the_program_on_a_gpu_writes_the_cpus_log);
     RUN(train_cu_on_a_gpu_takes_the_steps_of_train_c);
