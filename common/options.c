@@ -212,11 +212,10 @@ static bool choose(const option* o, const char* name, const char* text, error* w
 
 /* ---- the command line ----------------------------------------------------------------------------------------- */
 
-static bool take(const option* o, const char* text, error* why)
+bool options_set(const option* o, const char* text, error* why)
 {
     char name[80];
     snprintf(name, sizeof name, "--%s", o->name);
-    if (o->given) *o->given = true;
     switch (o->kind) {
     case OPTION_FLAG:
         *(bool*)o->value = true;
@@ -236,6 +235,48 @@ static bool take(const option* o, const char* text, error* why)
     }
     *(const char**)o->value = text;
     return true;
+}
+
+static void list_text(const option_list* list, char* text, size_t size)
+{
+    size_t used = 0;
+    for (int32_t i = 0; i < list->count && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%lld", i ? "," : "", (long long)list->value[i]);
+}
+
+void options_text(const option* o, char* text, size_t size)
+{
+    const char* choice = o->choices;
+    text[0] = 0;
+    switch (o->kind) {
+    case OPTION_FLAG:
+        snprintf(text, size, "%s", *(const bool*)o->value ? "true" : "false");
+        break;
+    case OPTION_INT:
+    case OPTION_BYTES:
+        snprintf(text, size, "%lld", (long long)*(const int64_t*)o->value);
+        break;
+    case OPTION_REAL: /* 0.1 rather than 0.10000000000000001, where that reads back equal */
+        snprintf(text, size, "%.15g", *(const double*)o->value);
+        if (strtod(text, NULL) != *(const double*)o->value) snprintf(text, size, "%.17g", *(const double*)o->value);
+        break;
+    case OPTION_CHOICE:
+        for (int i = 0; i < *(const int*)o->value; i++) choice += strcspn(choice, "|") + 1;
+        if (*(const int*)o->value >= 0) snprintf(text, size, "%.*s", (int)strcspn(choice, "|"), choice);
+        break;
+    case OPTION_LIST:
+        list_text((const option_list*)o->value, text, size);
+        break;
+    case OPTION_TEXT:
+        if (*(const char* const*)o->value) snprintf(text, size, "%s", *(const char* const*)o->value);
+        break;
+    }
+}
+
+static bool take(const option* o, const char* text, error* why)
+{
+    if (o->given) *o->given = true;
+    return options_set(o, text, why);
 }
 
 static const option* find_option(const option* table, const char* name, size_t length)
@@ -304,39 +345,17 @@ static bool is_allowed(const option* o, double value)
     return !is_limited(o->low, o->high) || (value >= o->low && value <= o->high);
 }
 
+/* " [64]"; of a flag, and of what has no value that may be given, nothing. */
 static void print_default(const option* o, char* text, size_t size)
 {
-    const option_list* list = (const option_list*)o->value;
-    size_t used = 0;
+    const bool whole = o->kind == OPTION_INT || o->kind == OPTION_BYTES;
+    const double number = whole ? (double)*(const int64_t*)o->value : o->kind == OPTION_REAL ? *(const double*)o->value : 0;
     text[0] = 0;
-    switch (o->kind) {
-    case OPTION_FLAG:
-        break;
-    case OPTION_INT:
-    case OPTION_BYTES:
-        if (is_allowed(o, (double)*(const int64_t*)o->value))
-            snprintf(text, size, " [%lld]", (long long)*(const int64_t*)o->value);
-        break;
-    case OPTION_REAL:
-        if (is_allowed(o, *(const double*)o->value)) snprintf(text, size, " [%g]", *(const double*)o->value);
-        break;
-    case OPTION_TEXT: {
-        const char* value = *(const char* const*)o->value;
-        if (value) snprintf(text, size, " [%s]", value);
-        break;
-    }
-    case OPTION_CHOICE: {
-        const char* choice = o->choices;
-        for (int i = 0; i < *(const int*)o->value; i++) choice += strcspn(choice, "|") + 1;
-        if (*(const int*)o->value >= 0) snprintf(text, size, " [%.*s]", (int)strcspn(choice, "|"), choice);
-        break;
-    }
-    case OPTION_LIST:
-        for (int32_t i = 0; i < list->count && used < size; i++)
-            used += (size_t)snprintf(text + used, size - used, "%s%lld", i ? "," : " [", (long long)list->value[i]);
-        if (list->count && used < size) snprintf(text + used, size - used, "]");
-        break;
-    }
+    if (o->kind == OPTION_FLAG || ((whole || o->kind == OPTION_REAL) && !is_allowed(o, number))) return;
+    options_text(o, text + 2, size - 2);
+    if (!text[2]) return;
+    memcpy(text, " [", 2);
+    if (strlen(text) + 1 < size) strcat(text, "]");
 }
 
 /* Prints text from column on, breaking lines between words after 100 columns. */

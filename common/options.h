@@ -41,6 +41,13 @@ typedef enum { OPTIONS_GOOD, OPTIONS_HELP, OPTIONS_WRONG } options_result;
 options_result options_parse(const option* table, int argc, char** argv, const char** argument, int* num_arguments,
                              int min, int max, error* why);
 
+/* The option's value from text, as the command line has it; a flag's is true. */
+bool options_set(const option* o, const char* text, error* why);
+
+/* The other way: the value as the command line has it, "" of a choice below 0, a text that is NULL, an empty list; of a flag "true" or
+   "false". */
+void options_text(const option* o, char* text, size_t size);
+
 /* True where --version is the first word: prints the program's name and ggnn's version. */
 bool options_version(const char* program, int argc, char** argv);
 

@@ -35,3 +35,18 @@ const char* printable(char* out, size_t size, const char* text)
     out[used] = 0;
     return out;
 }
+
+void printable_word(FILE* out, const char* word)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789@%_+=:,./-";
+    if (word[0] && !word[strspn(word, plain)]) {
+        fputs(word, out);
+        return;
+    }
+    fputc('\'', out);
+    for (; *word; word++) {
+        if (*word == '\'') fputs("'\\''", out); /* out of the quotes, one that is escaped, in again */
+        else fputc(*word, out);
+    }
+    fputc('\'', out);
+}

@@ -2,240 +2,228 @@
 
 #include <math.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "common/printable.h"
 #include "common/same_file.h"
 #include "common/sibling.h"
 #include "datasets/hotness.h"
-#include "trainer/device/device.h"
-#include "trainer/ranks/comm.h"
+#include "trainer/comm.h"
+#include "trainer/config_rules.h"
+#include "trainer/device.h"
 
-/* How an option and a checkpoint's get along. */
-typedef enum {
-    FREE,    /* has no part in the result, or none in training: may differ */
-    DEFAULT, /* the checkpoint's where it is not given */
-    SAME     /* ... and must not differ */
-} keep;
+/* What else there is to know of an option. */
+enum {
+    SAME = 1,      /* shapes the training: kept by a checkpoint, where it is not given the checkpoint's, and must not differ */
+    DEFAULT = 2,   /* kept, and the checkpoint's where it is not given; may differ unless the schedule is the cosine */
+    ALIKE = 4,     /* ranks must have it alike, as they must all that is kept */
+    KEPT = SAME | DEFAULT,
+    OWNERS = 8,    /* in --parallel split it says who owns which node, on which no batch depends: not kept then */
+    TIERS = 16,    /* says where graph and features lie: given, it makes a plan of tiers */
+    NO_RESULT = 32 /* no loss, score or weight depends on it */
+};
 
 typedef struct {
     const char* group; /* a heading of the help: starts a new group */
-    keep keep;
-    size_t at; /* in config */
-    option o;  /* without the pointers */
+    int marks;
+    size_t at;         /* in config */
+    const char* usual; /* the default, as it would be given; 0: nothing, 0, the first choice */
+    option o;          /* without the pointers */
 } entry;
 
 #define AT(field) offsetof(config, field)
 #define HUGE_INT 9e18
 static const entry table[] = {
-    {"Data", FREE, AT(data), {"data", OPTION_TEXT, 0, 0, 0, "FILE", "The .ggnn file; made by ggnn-data.", 0}},
-    {0, FREE, AT(verify), {"verify", OPTION_FLAG, 0, 0, 0, 0,
+    {"Data", 0, AT(data), 0, {"data", OPTION_TEXT, 0, 0, 0, "FILE", "The .ggnn file; made by ggnn-data.", 0}},
+    {0, NO_RESULT, AT(verify), 0, {"verify", OPTION_FLAG, 0, 0, 0, 0,
         "Before training, compare the parts of --data that it reads with the file's checksums: each process reads them once. "
         "Not given: damaged rows train on unnoticed; only the file's table is checked.", 0}},
-    {0, SAME, AT(split), {"split", OPTION_INT, 0, 0, 1e9, 0, "Which of the file's splits, from 0.", 0}},
-    {0, SAME, AT(loss), {"loss", OPTION_CHOICE, 0, 0, 0, "auto|ce|bce",
+    {0, SAME, AT(split), 0, {"split", OPTION_INT, 0, 0, 1e9, 0, "Which of the file's splits, from 0.", 0}},
+    {0, SAME, AT(loss), 0, {"loss", OPTION_CHOICE, 0, 0, 0, "auto|ce|bce",
         "Cross-entropy, or binary with one logit; auto: bce for two classes and for real targets.", 0}},
 
-    {"Model", SAME, AT(model), {"model", OPTION_CHOICE, 0, 0, 0, NET_MODELS, "mlp looks at no neighbour.", 0}},
-    {0, SAME, AT(aggregator), {"aggregator", OPTION_CHOICE, 0, 0, 0, NET_AGGREGATORS,
+    {"Model", SAME, AT(model), "sage", {"model", OPTION_CHOICE, 0, 0, 0, NET_MODELS, "mlp looks at no neighbour.", 0}},
+    {0, SAME, AT(aggregator), 0, {"aggregator", OPTION_CHOICE, 0, 0, 0, NET_AGGREGATORS,
         "GraphSAGE's; importance is PinSAGE's: a mean weighted by the visits of --sampler walk, which it turns on, with "
         "--eval sampled.", 0}},
-    {0, SAME, AT(layers), {"layers", OPTION_INT, 0, 1, NET_LAYERS_MAX, 0, "As many as --fanout has values.", 0}},
-    {0, SAME, AT(hidden), {"hidden", OPTION_INT, 0, 1, 1 << 16, 0, "Total width of a hidden layer.", 0}},
-    {0, SAME, AT(heads), {"heads", OPTION_INT, 0, 1, 1024, 0, "GAT: of a hidden layer; they divide --hidden.", 0}},
-    {0, SAME, AT(out_heads), {"out-heads", OPTION_INT, 0, 1, 1024, 0, "GAT: of the last layer, averaged.", 0}},
-    {0, SAME, AT(residual), {"residual", OPTION_FLAG, 0, 0, 0, 0, "Add a layer's input to its output.", 0}},
-    {0, SAME, AT(norm), {"norm", OPTION_CHOICE, 0, 0, 0, "none|layer", "Normalise hidden layers.", 0}},
-    {0, SAME, AT(dropout), {"dropout", OPTION_REAL, 0, 0, .999, 0, "On the output of hidden layers.", 0}},
-    {0, SAME, AT(input_dropout), {"input-dropout", OPTION_REAL, 0, 0, .999, 0, "On the features.", 0}},
-    {0, SAME, AT(attention_dropout), {"attention-dropout", OPTION_REAL, 0, 0, .999, 0, "GAT: on coefficients.", 0}},
+    {0, SAME, AT(layers), "3", {"layers", OPTION_INT, 0, 1, NET_LAYERS_MAX, 0, "As many as --fanout has values.", 0}},
+    {0, SAME, AT(hidden), "256", {"hidden", OPTION_INT, 0, 1, 1 << 16, 0, "Total width of a hidden layer.", 0}},
+    {0, SAME, AT(heads), "4", {"heads", OPTION_INT, 0, 1, 1024, 0, "GAT: of a hidden layer; they divide --hidden.", 0}},
+    {0, SAME, AT(out_heads), "1", {"out-heads", OPTION_INT, 0, 1, 1024, 0, "GAT: of the last layer, averaged.", 0}},
+    {0, SAME, AT(residual), 0, {"residual", OPTION_FLAG, 0, 0, 0, 0, "Add a layer's input to its output.", 0}},
+    {0, SAME, AT(norm), 0, {"norm", OPTION_CHOICE, 0, 0, 0, "none|layer", "Normalise hidden layers.", 0}},
+    {0, SAME, AT(dropout), "0.5", {"dropout", OPTION_REAL, 0, 0, .999, 0, "On the output of hidden layers.", 0}},
+    {0, SAME, AT(input_dropout), 0, {"input-dropout", OPTION_REAL, 0, 0, .999, 0, "On the features.", 0}},
+    {0, SAME, AT(attention_dropout), 0, {"attention-dropout", OPTION_REAL, 0, 0, .999, 0, "GAT: on coefficients.", 0}},
 
-    {"Mini-batches", SAME, AT(fanout_text), {"fanout", OPTION_TEXT, 0, 0, 0, "N,N,...",
+    {"Mini-batches", SAME, AT(fanout_text), 0, {"fanout", OPTION_TEXT, 0, 0, 0, "N,N,...",
         "Neighbours sampled a node, one value a layer, from the seeds outward; -1: all. -1 alone or full: the whole "
         "graph is one batch, nothing is sampled. Not given: 15,10,5,5,... for --layers; sampler walk: 5, the most visited.", 0}},
-    {0, SAME, AT(preprocess), {"preprocess", OPTION_FLAG, 0, 0, 0, 0,
+    {0, SAME, AT(preprocess), 0, {"preprocess", OPTION_FLAG, 0, 0, 0, 0,
         "Start at the second layer, from what ggnn-data preprocess put into --data: a value of --fanout less than --layers.", 0}},
-    {0, SAME, AT(sampler), {"sampler", OPTION_CHOICE, 0, 0, 0,
+    {0, SAME, AT(sampler), 0, {"sampler", OPTION_CHOICE, 0, 0, 0,
         "fisher-yates|path-doubling|rejection|reservoir|weighted|replacement|walk",
         "How they are chosen; weighted alone looks at the edges' weights (where there are none, all are equal).", 0}},
-    {0, SAME, AT(batch), {"batch", OPTION_INT, 0, 1, 1 << 24, 0, "Seeds a mini-batch.", 0}},
-    {0, SAME, AT(walks), {"walks", OPTION_INT, 0, 1, 1024, 0, "Sampler walk: walks from a node.", 0}},
-    {0, SAME, AT(walk_length), {"walk-length", OPTION_INT, 0, 1, 1024, 0, "Sampler walk: steps of a walk.", 0}},
-    {0, SAME, AT(walk_restart), {"walk-restart", OPTION_REAL, 0, 0, 1, 0, "Sampler walk: chance to go home.", 0}},
+    {0, SAME, AT(batch), "1024", {"batch", OPTION_INT, 0, 1, 1 << 24, 0, "Seeds a mini-batch.", 0}},
+    {0, SAME, AT(walks), "4", {"walks", OPTION_INT, 0, 1, 1024, 0, "Sampler walk: walks from a node.", 0}},
+    {0, SAME, AT(walk_length), "3", {"walk-length", OPTION_INT, 0, 1, 1024, 0, "Sampler walk: steps of a walk.", 0}},
+    {0, SAME, AT(walk_restart), "0.5", {"walk-restart", OPTION_REAL, 0, 0, 1, 0, "Sampler walk: chance to go home.", 0}},
 
-    {"Optimisation", DEFAULT, AT(epochs), {"epochs", OPTION_INT, 0, 0, 1 << 24, 0, "Passes over training nodes.", 0}},
-    {0, SAME, AT(lr), {"lr", OPTION_REAL, 0, 0, 1e6, 0, "Learning rate.", 0}},
-    {0, SAME, AT(schedule), {"lr-schedule", OPTION_CHOICE, 0, 0, 0, "constant|cosine|step",
+    {"Optimisation", DEFAULT, AT(epochs), "10", {"epochs", OPTION_INT, 0, 0, 1 << 24, 0, "Passes over training nodes.", 0}},
+    {0, SAME, AT(lr), "3e-3", {"lr", OPTION_REAL, 0, 0, 1e6, 0, "Learning rate.", 0}},
+    {0, SAME, AT(schedule), 0, {"lr-schedule", OPTION_CHOICE, 0, 0, 0, "constant|cosine|step",
         "cosine: falls to 0 over --epochs; step: times --lr-decay every --lr-step epochs.", 0}},
-    {0, SAME, AT(lr_step), {"lr-step", OPTION_INT, 0, 1, 1 << 24, 0, "Epochs between reductions.", 0}},
-    {0, SAME, AT(lr_decay), {"lr-decay", OPTION_REAL, 0, 0, 1, 0, "Factor of a reduction.", 0}},
-    {0, SAME, AT(warmup), {"warmup", OPTION_INT, 0, 0, 1 << 30, 0, "Steps over which the rate rises from 0.", 0}},
-    {0, SAME, AT(optimizer), {"optimizer", OPTION_CHOICE, 0, 0, 0, NET_OPTIMIZERS, "Adam or AdamW.", 0}},
-    {0, SAME, AT(weight_decay), {"weight-decay", OPTION_REAL, 0, 0, 1e6, 0,
+    {0, SAME, AT(lr_step), "30", {"lr-step", OPTION_INT, 0, 1, 1 << 24, 0, "Epochs between reductions.", 0}},
+    {0, SAME, AT(lr_decay), "0.1", {"lr-decay", OPTION_REAL, 0, 0, 1, 0, "Factor of a reduction.", 0}},
+    {0, SAME, AT(warmup), 0, {"warmup", OPTION_INT, 0, 0, 1 << 30, 0, "Steps over which the rate rises from 0.", 0}},
+    {0, SAME, AT(optimizer), 0, {"optimizer", OPTION_CHOICE, 0, 0, 0, NET_OPTIMIZERS, "Adam or AdamW.", 0}},
+    {0, SAME, AT(weight_decay), 0, {"weight-decay", OPTION_REAL, 0, 0, 1e6, 0,
         "adam: added to the gradient (L2); adamw: decoupled.", 0}},
-    {0, SAME, AT(patience), {"patience", OPTION_INT, 0, 0, 1 << 24, 0,
+    {0, SAME, AT(patience), 0, {"patience", OPTION_INT, 0, 0, 1 << 24, 0,
         "Stop after that many evaluations without a better validation loss; 0: never.", 0}},
 
-    {"Evaluation", SAME, AT(eval), {"eval", OPTION_CHOICE, 0, 0, 0, "full|sampled",
+    {"Evaluation", SAME, AT(eval), 0, {"eval", OPTION_CHOICE, 0, 0, 0, "full|sampled",
         "full: all neighbours, a layer at a time over all nodes; of graphs of fewer than 2^31 edges.", 0}},
-    {0, SAME, AT(eval_every), {"eval-every", OPTION_INT, 0, 0, 1 << 24, 0,
+    {0, SAME, AT(eval_every), "1", {"eval-every", OPTION_INT, 0, 0, 1 << 24, 0,
         "Epochs between looks at the validation loss; 0: no evaluation at all.", 0}},
-    {0, FREE, AT(eval_memory), {"eval-memory", OPTION_BYTES, 0, 0, HUGE_INT, 0,
+    {0, ALIKE | NO_RESULT, AT(eval_memory), "4G", {"eval-memory", OPTION_BYTES, 0, 0, HUGE_INT, 0,
         "If the rows between layers, 8 N hidden bytes (more only where GAT's last layer or pool's features are wider "
         "than hidden), are more, full evaluation keeps them in an unlinked file beside --save or --data.", 0}},
 
-    {"Machine", SAME, AT(seed), {"seed", OPTION_INT, 0, 0, HUGE_INT, 0, "Of everything random.", 0}},
-    {0, FREE, AT(threads), {"threads", OPTION_INT, 0, 0, 4096, 0,
-        "Of the CPU, over all --devices; 0: all. Changes no result.", 0}},
-    {0, SAME, AT(gemm), {"gemm", OPTION_CHOICE, 0, 0, 0, "builtin|blas", "Whose matrix products.", 0}},
-    {0, SAME, AT(dense_features), {"dense-features", OPTION_FLAG, 0, 0, 0, 0,
+    {"Machine", SAME, AT(seed), "1", {"seed", OPTION_INT, 0, 0, HUGE_INT, 0, "Of everything random.", 0}},
+    {0, NO_RESULT, AT(threads), 0, {"threads", OPTION_INT, 0, 0, 4096, 0,
+        "Of the CPU, over all --devices; 0: all.", 0}},
+    {0, SAME, AT(gemm), 0, {"gemm", OPTION_CHOICE, 0, 0, 0, "builtin|blas", "Whose matrix products.", 0}},
+    {0, SAME, AT(dense_features), 0, {"dense-features", OPTION_FLAG, 0, 0, 0, 0,
         "Multiply features with their zeros too. Else, on the CPU, a whole graph's are multiplied without where over "
         "nine in ten are 0 and the model only multiplies them: GCN, GAT, MLP.", 0}},
-    {0, FREE, AT(backend), {"backend", OPTION_CHOICE, 0, 0, 0, SIBLING_BACKENDS, "Where it runs.", 0}},
-    {0, FREE, AT(precision), {"precision", OPTION_CHOICE, 0, 0, 0, "fp32|tf32",
+    {0, ALIKE, AT(backend), 0, {"backend", OPTION_CHOICE, 0, 0, 0, SIBLING_BACKENDS, "Where it runs.", 0}},
+    {0, ALIKE, AT(precision), 0, {"precision", OPTION_CHOICE, 0, 0, 0, "fp32|tf32",
         "CUDA: what matrix products round their factors to.", 0}},
-    {0, FREE, AT(pipeline), {"pipeline", OPTION_CHOICE, 0, 0, 0, "auto|serial|overlap|factored",
+    {0, 0, AT(pipeline), 0, {"pipeline", OPTION_CHOICE, 0, 0, 0, "auto|serial|overlap|factored",
         "serial: batches are prepared, then trained on; overlap: the next ones while one trains. auto: serial on the "
         "CPU, where all threads do each in turn, overlap with CUDA. Neither changes a result. factored: some of "
         "--devices sample for the others (below).", 0}},
 
-    {"Several devices", FREE, AT(devices), {"devices", OPTION_INT, 0, 1, CONFIG_DEVICES_MAX, 0,
+    {"Several devices", 0, AT(devices), "1", {"devices", OPTION_INT, 0, 1, CONFIG_DEVICES_MAX, 0,
         "Train together: each computes a slice of every --batch, gradients are added in their order. A thread each. With "
         "--pipeline factored slices are one fewer, and go to whichever device is free; one device alternates.", 0}},
-    {0, FREE, AT(samplers), {"samplers", OPTION_INT, 0, 0, CONFIG_DEVICES_MAX, 0,
+    {0, NO_RESULT, AT(samplers), 0, {"samplers", OPTION_INT, 0, 0, CONFIG_DEVICES_MAX, 0,
         "--pipeline factored: so many devices sample until an epoch is sampled, then train as well; 0: by the measured "
-        "times of both, from the second epoch on. Changes no result.", 0}},
-    {0, FREE, AT(device_list), {"device-list", OPTION_TEXT, 0, 0, 0, "N,N,...",
+        "times of both, from the second epoch on.", 0}},
+    {0, 0, AT(device_list), 0, {"device-list", OPTION_TEXT, 0, 0, 0, "N,N,...",
         "CUDA: on which of the machine's devices, as CUDA numbers them; one may be named again. Not given: each in turn.",
         0}},
-    {0, FREE, AT(parallel), {"parallel", OPTION_CHOICE, 0, 0, 0, "data|split",
+    {0, ALIKE, AT(parallel), 0, {"parallel", OPTION_CHOICE, 0, 0, 0, "data|split",
         "data: the seeds of a batch are cut into slices, a device each. split: each layer of one batch is, by owner of its nodes, "
         "so that nothing is computed or loaded twice (GSplit).", 0}},
-    {0, FREE, AT(split_sampling), {"split-sampling", OPTION_CHOICE, 0, 0, 0, "single|cooperative",
+    {0, ALIKE, AT(split_sampling), "cooperative", {"split-sampling", OPTION_CHOICE, 0, 0, 0, "single|cooperative",
         "split: devices take turns to sample a whole batch, which is then split; or each samples the nodes that it owns. Results "
         "differ by rounding.", 0}},
-    {0, FREE, AT(split_partial), {"split-partial", OPTION_FLAG, 0, 0, 0, 0,
+    {0, ALIKE, AT(split_partial), 0, {"split-partial", OPTION_FLAG, 0, 0, 0, 0,
         "split, GraphSAGE's mean: owners send sums over their own neighbours of a node rather than each neighbour's row. Sums in "
         "another order: results differ by rounding.", 0}},
-    {0, FREE, AT(store), {"store", OPTION_CHOICE, 0, 0, 0, "auto|parts|replica|shards",
+    {0, ALIKE | NO_RESULT, AT(store), 0, {"store", OPTION_CHOICE, 0, 0, 0, "auto|parts|replica|shards",
         "Graph and features: once over the devices of a machine, each having a part, or all of it for each. auto: "
         "replica on the CPU, where it is the mapped file, and parts on CUDA. shards: features once over the devices of "
         "all machines, the graph for each.", 0}},
-    {0, FREE, AT(gather), {"gather", OPTION_CHOICE, 0, 0, 0, "pointer|exchange",
+    {0, ALIKE | NO_RESULT, AT(gather), 0, {"gather", OPTION_CHOICE, 0, 0, 0, "pointer|exchange",
         "How rows of other parts are read: where they lie, or sent by their devices on demand, which needs no links. Then "
         "each device has the whole graph, and a part of the features alone. shards have no other way. split: rows of layers, too; "
         "those that cannot be read are sent.", 0}},
-    {0, FREE, AT(owners), {"owners", OPTION_CHOICE, 0, 0, 0, "range|modulo|hash",
+    {0, ALIKE | NO_RESULT, AT(owners), 0, {"owners", OPTION_CHOICE, 0, 0, 0, "range|modulo|hash",
         "Which nodes a part has: a range of ids, every P-th, or by a hash of the id.", 0}},
-    {0, SAME, AT(partition), {"partition", OPTION_CHOICE, 0, 0, 0, "none|" DIVIDE_METHODS,
+    {0, SAME | OWNERS, AT(partition), 0, {"partition", OPTION_CHOICE, 0, 0, 0, "none|" DIVIDE_METHODS,
         "split: which device owns which node (ggnn-data partition --help); not given: mincut. data: pagraph alone: each device has "
         "training nodes of its own, whose neighbourhoods overlap (PaGraph, Eq. 1), and its --cache is of what these reach.", 0}},
-    {0, FREE, AT(balance), {"balance", OPTION_CHOICE, 0, 0, 0, DIVIDE_BALANCES,
+    {0, ALIKE, AT(balance), 0, {"balance", OPTION_CHOICE, 0, 0, 0, DIVIDE_BALANCES,
         "split, --partition metis: devices own equally many nodes, or nodes of which --presample-epochs before training compute "
         "equally many edges.", 0}},
-    {0, FREE, AT(partition_file), {"partition-file", OPTION_TEXT, 0, 0, 0, "FILE",
+    {0, 0, AT(partition_file), 0, {"partition-file", OPTION_TEXT, 0, 0, 0, "FILE",
         "From ggnn-data partition, as many parts as there are devices: of split, by any --method; else that of --partition pagraph.", 0}},
-    {0, SAME, AT(closure_limit), {"closure-limit", OPTION_INT, 0, 0, 2147483647, 0,
+    {0, SAME | OWNERS, AT(closure_limit), "100000", {"closure-limit", OPTION_INT, 0, 0, 2147483647, 0,
         "--partition pagraph: nodes around a training node that are looked at to choose its device.", 0}},
-    {0, SAME, AT(shuffle), {"shuffle", OPTION_CHOICE, 0, 0, 0, "global|local",
+    {0, SAME, AT(shuffle), 0, {"shuffle", OPTION_CHOICE, 0, 0, 0, "global|local",
         "local: a device's seeds are its own training nodes, so that batches depend on --partition and on how many devices "
         "there are; global: batches are those without. Not given: local with --partition pagraph.", 0}},
-    {0, FREE, AT(comm), {"comm", OPTION_CHOICE, 0, 0, 0, "auto|own|nccl",
+    {0, ALIKE | NO_RESULT, AT(comm), 0, {"comm", OPTION_CHOICE, 0, 0, 0, "auto|own|nccl",
         "CUDA: what carries gradients and rows from device to device. own: threads copy them, processes pass them through "
         "memory of the host; nccl: NCCL, which wants a device for each. auto: nccl between processes, where it can, else "
-        "own. Changes no result.", 0}},
+        "own.", 0}},
 
-    {"Tiers: where graph and features lie. No option here changes a result", FREE, AT(store_graph),
-        {"store-graph", OPTION_REAL, 0, 0, 1, 0,
+    {"Tiers: where graph and features lie", ALIKE | TIERS | NO_RESULT, AT(store_graph), "1", {"store-graph", OPTION_REAL, 0, 0, 1, 0,
         "The share of nodes whose neighbour lists lie in the devices' memory, hottest first; the others' are read from the "
         "host, by CUDA in pinned memory. Not given: all, with --cache dual none.", 0}},
-    {0, FREE, AT(store_features), {"store-features", OPTION_REAL, 0, 0, 1, 0,
+    {0, ALIKE | TIERS | NO_RESULT, AT(store_features), "1", {"store-features", OPTION_REAL, 0, 0, 1, 0,
         "The same of rows of features. Not given: all, with a --cache none.", 0}},
-    {0, FREE, AT(prefer), {"prefer", OPTION_CHOICE, 0, 0, 0, "graph|features",
+    {0, ALIKE | NO_RESULT, AT(prefer), 0, {"prefer", OPTION_CHOICE, 0, 0, 0, "graph|features",
         "What is stored first where --device-memory has no room for both.", 0}},
-    {0, FREE, AT(cache), {"cache", OPTION_CHOICE, 0, 0, 0, "none|" HOTNESS_POLICIES,
+    {0, ALIKE | TIERS | NO_RESULT, AT(cache), 0, {"cache", OPTION_CHOICE, 0, 0, 0, "none|" HOTNESS_POLICIES,
         "Rows of features that each device keeps for itself, by what makes a node hot (ggnn-data rank --help); dual: lists "
         "too, by what saves most time a byte. Shares of --store-... are ordered alike, without a cache by degree.", 0}},
-    {0, FREE, AT(cache_ratio), {"cache-ratio", OPTION_REAL, 0, 0, 1, 0,
+    {0, ALIKE | NO_RESULT, AT(cache_ratio), 0, {"cache-ratio", OPTION_REAL, 0, 0, 1, 0,
         "The cache's share of all rows; of dual: of all bytes of rows and lists.", 0}},
-    {0, FREE, AT(cache_bytes_text), {"cache-bytes", OPTION_TEXT, 0, 0, 0, "BYTES|auto",
+    {0, ALIKE | NO_RESULT, AT(cache_bytes_text), 0, {"cache-bytes", OPTION_TEXT, 0, 0, 0, "BYTES|auto",
         "The cache in bytes; auto: what --device-memory, or the device, has left after the first mini-batch, less "
         "--reserve-bytes.", 0}},
-    {0, FREE, AT(reserve_bytes), {"reserve-bytes", OPTION_BYTES, 0, 0, HUGE_INT, 0,
+    {0, ALIKE | NO_RESULT, AT(reserve_bytes), "1G", {"reserve-bytes", OPTION_BYTES, 0, 0, HUGE_INT, 0,
         "Memory of a device that stays free.", 0}},
-    {0, FREE, AT(device_memory), {"device-memory", OPTION_BYTES, 0, 0, HUGE_INT, 0,
+    {0, ALIKE | TIERS | NO_RESULT, AT(device_memory), 0, {"device-memory", OPTION_BYTES, 0, 0, HUGE_INT, 0,
         "Bytes of each device that may be used in all; what is stored is cut to it. 0: as many as there are.", 0}},
-    {0, FREE, AT(host_share), {"host-share", OPTION_REAL, 0, 0, 1, 0,
+    {0, ALIKE | NO_RESULT, AT(host_share), ".2", {"host-share", OPTION_REAL, 0, 0, 1, 0,
         "CUDA: the share of a device's processors that read the host's rows for a batch, in whole lines of 128 bytes: a few fill "
         "the link, and the others go on with the step. 0: all of them, and rows as they come.", 0}},
-    {0, FREE, AT(slopes_text), {"slopes", OPTION_TEXT, 0, 0, 0, "A,F|measure",
+    {0, ALIKE | NO_RESULT, AT(slopes_text), "0,0", {"slopes", OPTION_TEXT, 0, 0, 0, "A,F|measure",
         "dual: nanoseconds saved if all lists, and all rows, were cached; 0,0: by frequency a byte; measure: by the clock of "
         "the first device, before training, which prints them.", 0}},
-    {0, FREE, AT(presample_epochs), {"presample-epochs", OPTION_INT, 0, 1, 10000, 0,
+    {0, ALIKE, AT(presample_epochs), "1", {"presample-epochs", OPTION_INT, 0, 1, 10000, 0,
         "presc, dual: epochs sampled before training, to count what they read; optimal: training's own first.", 0}},
-    {0, FREE, AT(ranking), {"ranking", OPTION_TEXT, 0, 0, 0, "FILE",
+    {0, TIERS | NO_RESULT, AT(ranking), 0, {"ranking", OPTION_TEXT, 0, 0, 0, "FILE",
         "The order of rows and lists, from ggnn-data rank; else it is made here.", 0}},
-    {0, FREE, AT(topology), {"topology", OPTION_TEXT, 0, 0, 0, "FILE|NAME",
+    {0, TIERS | NO_RESULT, AT(topology), 0, {"topology", OPTION_TEXT, 0, 0, 0, "FILE|NAME",
         "Which device reads which others' memory, for --devices up to 16: as of ggnn-data place. Then a device stores "
         "the parts that its links call for.", 0}},
-    {0, FREE, AT(placement), {"placement", OPTION_CHOICE, 0, 0, 0, "best|pruned|exact|clique",
+    {0, ALIKE | NO_RESULT, AT(placement), 0, {"placement", OPTION_CHOICE, 0, 0, 0, "best|pruned|exact|clique",
         "How parts are placed on a --topology (ggnn-data place --help).", 0}},
 
-    {"Files and reports", FREE, AT(save), {"save", OPTION_TEXT, 0, 0, 0, "FILE",
+    {"Files and reports", NO_RESULT, AT(save), 0, {"save", OPTION_TEXT, 0, 0, 0, "FILE",
         "Checkpoint: written at the end, when interrupted, and every --save-every epochs.", 0}},
-    {0, FREE, AT(save_every), {"save-every", OPTION_INT, 0, 0, 1 << 24, 0, "Epochs between two; 0: none.", 0}},
-    {0, FREE, AT(save_steps), {"save-steps", OPTION_INT, 0, 0, 1 << 30, 0,
+    {0, ALIKE | NO_RESULT, AT(save_every), "1", {"save-every", OPTION_INT, 0, 0, 1 << 24, 0, "Epochs between two; 0: none.", 0}},
+    {0, ALIKE | NO_RESULT, AT(save_steps), 0, {"save-steps", OPTION_INT, 0, 0, 1 << 30, 0,
         "And every so many mini-batches; 0: not.", 0}},
-    {0, FREE, AT(resume), {"resume", OPTION_TEXT, 0, 0, 0, "FILE",
+    {0, 0, AT(resume), 0, {"resume", OPTION_TEXT, 0, 0, 0, "FILE",
         "Go on from a checkpoint, bit for bit; name --data too, and --save to go on saving. What it fixes: below.", 0}},
-    {0, FREE, AT(log), {"log", OPTION_TEXT, 0, 0, 0, "FILE",
+    {0, NO_RESULT, AT(log), 0, {"log", OPTION_TEXT, 0, 0, 0, "FILE",
         "JSON lines (trainer/report.h has the schema); with --resume appended to, a torn last line cut off.", 0}},
-    {0, FREE, AT(profile), {"profile", OPTION_FLAG, 0, 0, 0, 0,
+    {0, NO_RESULT, AT(profile), 0, {"profile", OPTION_FLAG, 0, 0, 0, 0,
         "Print where time and, on the CPU, bytes went. CUDA: waits for every operation, so nothing overlaps.", 0}},
-    {0, FREE, AT(trace_step), {"trace-step", OPTION_INT, 0, 0, 1 << 30, "N",
+    {0, NO_RESULT, AT(trace_step), 0, {"trace-step", OPTION_INT, 0, 0, 1 << 30, "N",
         "Print the N-th step, counted from 1 over all epochs as the log's \"step\" is: blocks, rows of each layer, GAT's "
         "coefficients, loss, gradients, update. Tables of 40 rows and 8 columns at most; --log gets the same arrays in full "
-        "precision. For a small graph and --hidden; CPU, one device. Changes no result.", 0}},
-    {0, FREE, AT(explain), {"explain", OPTION_FLAG, 0, 0, 0, 0,
+        "precision. For a small graph and --hidden; CPU, one device.", 0}},
+    {0, 0, AT(explain), 0, {"explain", OPTION_FLAG, 0, 0, 0, 0,
         "Train an epoch, or --epochs, without evaluation; then print what lies where, what was read from where, how long each "
         "stage took, and which of the settings above would be fastest with --device-memory and --links.", 0}},
-    {0, FREE, AT(links_text), {"links", OPTION_TEXT, 0, 0, 0, "OWN,PEER,HOST",
+    {0, NO_RESULT, AT(links_text), "1500,50,12", {"links", OPTION_TEXT, 0, 0, 0, "OWN,PEER,HOST",
         "explain: GB/s at which a device reads its own memory, another device's, the host's.", 0}},
 };
 enum { ENTRIES = sizeof table / sizeof table[0] };
 
+static option bound_to(const config* c, const entry* e)
+{
+    option o = e->o;
+    o.value = (char*)(uintptr_t)c + e->at;
+    return o;
+}
+
 static void set_defaults(config* c)
 {
+    error none = {""};
     memset(c, 0, sizeof *c);
-    c->model = NET_SAGE;
-    c->layers = 3;
-    c->hidden = 256;
-    c->heads = 4;
-    c->out_heads = 1;
-    c->dropout = 0.5;
-    c->batch = 1024;
-    c->walks = 4;
-    c->walk_length = 3;
-    c->walk_restart = 0.5;
-    c->epochs = 10;
-    c->lr = 3e-3;
-    c->lr_step = 30;
-    c->lr_decay = 0.1;
-    c->eval_every = 1;
-    c->eval_memory = (int64_t)4 << 30;
-    c->seed = 1;
-    c->devices = 1;
-    c->closure_limit = 100000;
-    c->links_text = "1500,50,12";
-    c->save_every = 1;
-    c->store_graph = 1;
-    c->store_features = 1;
-    c->cache_ratio = 0;
-    c->host_share = .2;
-    c->slopes_text = "0,0";
-    c->split_sampling = SPLIT_COOPERATIVE;
-    c->reserve_bytes = (int64_t)1 << 30;
-    c->presample_epochs = 1;
+    for (int i = 0; i < ENTRIES; i++) {
+        const option o = bound_to(c, &table[i]);
+        if (table[i].usual) options_set(&o, table[i].usual, &none);
+    }
 }
 
 /* The table as options.h takes it, over the fields of c. */
@@ -243,17 +231,16 @@ static void bind(config* c, option bound[ENTRIES + 1])
 {
     memset(bound, 0, (ENTRIES + 1) * sizeof *bound);
     for (int i = 0; i < ENTRIES; i++) {
-        bound[i] = table[i].o;
-        bound[i].value = (char*)c + table[i].at;
+        bound[i] = bound_to(c, &table[i]);
         bound[i].given = &c->given[i];
     }
 }
 
-/* "--data --threads ...": the options of that kind. */
-static void print_kept(keep kind)
+/* "--data --threads ...": the options that have these marks alone, of those in `of`. */
+static void print_marked(int of, int marks)
 {
     for (int i = 0, column = 1; i < ENTRIES; i++) {
-        if (table[i].keep != kind) continue;
+        if ((table[i].marks & of) != marks) continue;
         column += 3 + (int)strlen(table[i].o.name);
         printf("%s--%s", column > 100 ? "\n  " : " ", table[i].o.name);
         if (column > 100) column = 5 + (int)strlen(table[i].o.name);
@@ -276,9 +263,11 @@ static void print_help(config* c)
     }
     printf("\nA checkpoint fixes graph, features, labels, splits, the weights that --sampler weighted reads, what\n"
            "--preprocess reads, and all options but these, which may differ when it is resumed:\n ");
-    print_kept(FREE);
+    print_marked(KEPT, 0);
     printf("\nMay differ unless the schedule is cosine's, and is the checkpoint's where it is not given:\n ");
-    print_kept(DEFAULT);
+    print_marked(KEPT, DEFAULT);
+    printf("\nChanges no result, whatever its value:\n ");
+    print_marked(NO_RESULT, NO_RESULT);
     printf("\n");
     printf("\nExit status: 0 done, 1 failure, 2 wrong usage, 130 interrupted (and saved, with --save).\n"
            "--version names the version.\n");
@@ -307,26 +296,8 @@ options_result config_parse(config* c, int argc, char** argv, error* why)
 
 static void value_text(const config* c, const entry* e, char* text, size_t size)
 {
-    const void* value = (const char*)c + e->at;
-    const char* choice = e->o.choices;
-    switch (e->o.kind) {
-    case OPTION_FLAG:
-        snprintf(text, size, "%s", *(const bool*)value ? "true" : "false");
-        break;
-    case OPTION_REAL: /* 0.1 rather than 0.10000000000000001, where that reads back equal */
-        snprintf(text, size, "%.15g", *(const double*)value);
-        if (strtod(text, NULL) != *(const double*)value) snprintf(text, size, "%.17g", *(const double*)value);
-        break;
-    case OPTION_CHOICE:
-        for (int i = 0; i < *(const int*)value; i++) choice += strcspn(choice, "|") + 1;
-        snprintf(text, size, "%.*s", (int)strcspn(choice, "|"), choice);
-        break;
-    case OPTION_TEXT:
-        snprintf(text, size, "%s", *(const char* const*)value ? *(const char* const*)value : "");
-        break;
-    default:
-        snprintf(text, size, "%lld", (long long)*(const int64_t*)value);
-    }
+    const option o = bound_to(c, e);
+    options_text(&o, text, size);
 }
 
 static bool is_set(const config* c, const entry* e)
@@ -336,20 +307,10 @@ static bool is_set(const config* c, const entry* e)
     return e->o.kind != OPTION_TEXT || *(const char* const*)value;
 }
 
-/* A word as a POSIX shell takes it: in quotes where it is not plain. */
-static void print_word(FILE* out, const char* word)
+/* Does a checkpoint of this training have it? */
+static bool is_kept(const config* c, const entry* e)
 {
-    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789@%_+=:,./-";
-    if (word[0] && !word[strspn(word, plain)]) {
-        fputs(word, out);
-        return;
-    }
-    fputc('\'', out);
-    for (; *word; word++) {
-        if (*word == '\'') fputs("'\\''", out); /* out of the quotes, one that is escaped, in again */
-        else fputc(*word, out);
-    }
-    fputc('\'', out);
+    return (e->marks & KEPT) && !(e->marks & OWNERS && c->parallel == PARALLEL_SPLIT);
 }
 
 void config_print_resume(const config* c, FILE* out)
@@ -358,18 +319,18 @@ void config_print_resume(const config* c, FILE* out)
     const char* const file[] = {c->data, c->save, c->save};
     for (int i = 0; i < 3; i++) {
         fputs(name[i], out);
-        print_word(out, file[i]);
+        printable_word(out, file[i]);
     }
     for (int i = 0; i < ENTRIES; i++) {
         const entry* e = &table[i];
         char text[256];
         bool named = e->at == AT(data) || e->at == AT(save) || e->at == AT(resume);
-        if (e->keep != FREE || named || !c->given[i]) continue;
+        if (is_kept(c, e) || named || !c->given[i]) continue;
         fprintf(out, " --%s", e->o.name);
         if (e->o.kind == OPTION_FLAG) continue;
         fputc(' ', out);
         value_text(c, e, text, sizeof text);
-        print_word(out, e->o.kind == OPTION_TEXT ? *(const char* const*)((const char*)c + e->at) : text);
+        printable_word(out, e->o.kind == OPTION_TEXT ? *(const char* const*)((const char*)c + e->at) : text);
     }
 }
 
@@ -388,38 +349,20 @@ static size_t write_option(const config* c, const entry* e, char* text)
     return (size_t)sprintf(text, "--%s=%s\n", e->o.name, value);
 }
 
-/* In --parallel split: who owns which node. */
-static bool names_owners(const entry* e) { return e->at == AT(partition) || e->at == AT(closure_limit); }
-
 size_t config_text(const config* c, char text[CONFIG_TEXT_MAX])
 {
     size_t used = 0;
     for (int i = 0; i < ENTRIES; i++) {
-        if (table[i].keep == FREE || !is_set(c, &table[i])) continue;
-        if (c->parallel == PARALLEL_SPLIT && names_owners(&table[i])) continue; /* on which no batch depends */
-        used += write_option(c, &table[i], text + used);
+        if (is_kept(c, &table[i]) && is_set(c, &table[i])) used += write_option(c, &table[i], text + used);
     }
     return used;
-}
-
-/* Must ranks have it alike? */
-static bool is_common(const config* c, const entry* e)
-{
-    static const size_t common[] = {AT(backend), AT(precision), AT(parallel), AT(split_sampling), AT(split_partial), AT(balance),
-                                    AT(store), AT(gather), AT(owners), AT(comm), AT(eval_memory), AT(save_every),
-                                    AT(save_steps), AT(store_graph), AT(store_features), AT(prefer), AT(cache), AT(placement),
-                                    AT(cache_ratio), AT(cache_bytes_text), AT(slopes_text),
-                                    AT(reserve_bytes), AT(device_memory), AT(presample_epochs), AT(host_share)};
-    for (size_t k = 0; k < sizeof common / sizeof *common; k++)
-        if (e->at == common[k]) return true;
-    return e->keep != FREE && !(c->parallel == PARALLEL_SPLIT && names_owners(e));
 }
 
 size_t config_common_text(const config* c, char text[CONFIG_TEXT_MAX])
 {
     size_t used = 0;
     for (int i = 0; i < ENTRIES; i++) {
-        if (!is_common(c, &table[i])) continue;
+        if (!(table[i].marks & ALIKE) && !is_kept(c, &table[i])) continue;
         const bool off = table[i].o.kind == OPTION_FLAG && !is_set(c, &table[i]);
         used += off ? (size_t)sprintf(text + used, "no --%s\n", table[i].o.name) : write_option(c, &table[i], text + used);
     }
@@ -434,7 +377,7 @@ void config_json(const config* c, json* j, const char* key)
         const void* value = (const char*)c + table[i].at;
         const char* name = table[i].o.name;
         char text[256];
-        if (table[i].keep == FREE) continue;
+        if (!(table[i].marks & KEPT)) continue;
         value_text(c, &table[i], text, sizeof text);
         switch (table[i].o.kind) {
         case OPTION_FLAG:
@@ -495,14 +438,14 @@ bool config_inherit(config* c, const char* path, const char* text, size_t length
     for (int i = 0; i < ENTRIES; i++) {
         const entry* e = &table[i];
         char now_text[256], was_text[256];
-        if (e->keep == FREE || (c->parallel == PARALLEL_SPLIT && names_owners(e))) continue;
+        if (!is_kept(c, e)) continue;
         if (!c->given[i]) {
             memcpy((char*)c + e->at, (char*)&was + e->at, value_bytes(e->o.kind));
             continue;
         }
         value_text(c, e, now_text, sizeof now_text);
         value_text(&was, e, was_text, sizeof was_text);
-        bool fixed = e->keep == SAME || was.schedule == SCHEDULE_COSINE; /* which --epochs has a part in */
+        bool fixed = (e->marks & SAME) || was.schedule == SCHEDULE_COSINE; /* which --epochs has a part in */
         if (fixed && strcmp(now_text, was_text) != 0)
             return error_set(why, "--%s %s contradicts %s, which was trained with --%s %s", e->o.name, now_text, path,
                              e->o.name, was_text[0] ? was_text : "not given");
@@ -559,31 +502,11 @@ static bool set_fanout(config* c, error* why)
     return true;
 }
 
-/* PinSAGE's aggregator multiplies by the visits of walks: batches without any are errors. */
-static bool set_importance(config* c, error* why)
-{
-    if (!config_counts_visits(c)) {
-        return c->aggregator != NET_IMPORTANCE
-            || error_set(why, "--aggregator importance: GraphSAGE's, it needs --model sage");
-    }
-    if (!is_given(c, AT(sampler))) c->sampler = GGNN_WALK;
-    if (!is_given(c, AT(eval))) c->eval = EVAL_SAMPLED;
-    if (c->sampler != GGNN_WALK)
-        return error_set(why, "--aggregator importance: its weights are the visits of --sampler walk; other samplers have none");
-    if (c->eval_every && c->eval != EVAL_SAMPLED)
-        return error_set(why, "--aggregator importance: --eval full takes all neighbours and has no visits; use --eval sampled");
-    if (c->fanout_text && strcmp(c->fanout_text, "full") == 0)
-        return error_set(why, "--aggregator importance: --fanout full samples nothing, so there are no visits; give the most "
-                              "visited a node, as in --fanout 5,5");
-    return true;
-}
-
 /* Without --devices it says how many there are. */
 static bool set_device_list(config* c, error* why)
 {
     option_list list;
     if (!c->device_list) return true;
-    if (c->backend == SIBLING_CPU) return error_set(why, "--device-list %s: needs --backend cuda", c->device_list);
     if (!options_ints("--device-list", c->device_list, 0, 1 << 16, &list, why)) return false;
     if (list.count > CONFIG_DEVICES_MAX)
         return error_set(why, "--device-list %s: at most %d devices", c->device_list, CONFIG_DEVICES_MAX);
@@ -595,183 +518,71 @@ static bool set_device_list(config* c, error* why)
     return error_set(why, "--device-list %s: %d devices for --devices %d", c->device_list, (int)list.count, (int)c->devices);
 }
 
-/* What was summed once, before training, cannot be chosen or changed in a step. */
-static bool check_preprocess(const config* c, error* why)
-{
-    static const char* const sampler[] = {[GGNN_WEIGHTED] = "weighted", [GGNN_WALK] = "walk"};
-    if (!c->preprocess) return true;
-    if (c->model == NET_GAT) return error_set(why, "--preprocess: GAT weighs neighbours by what it learns, so nothing can be summed before training");
-    if (c->model == NET_MLP) return error_set(why, "--preprocess: an MLP looks at no neighbour, so there is nothing to sum");
-    if (c->model == NET_SAGE && c->aggregator == NET_POOL)
-        return error_set(why, "--preprocess: --aggregator pool transforms neighbours by weights that it learns before it looks for the largest");
-    if (c->model == NET_SAGE && c->aggregator == NET_SAGE_GCN)
-        return error_set(why, "--preprocess: the file has a node's row and its neighbours' mean, which --aggregator gcn mixes otherwise");
-    if (c->model == NET_SAGE && c->aggregator == NET_IMPORTANCE)
-        return error_set(why, "--preprocess: --aggregator importance weighs neighbours by the walks of each step, all of which were summed alike");
-    if (c->input_dropout > 0) return error_set(why, "--preprocess: --input-dropout changes features in each step, which were summed once");
-    if (c->residual) return error_set(why, "--preprocess: --residual adds the features themselves to the first layer, which then begins without them");
-    if (!c->full_batch && (c->sampler == GGNN_WEIGHTED || c->sampler == GGNN_WALK))
-        return error_set(why, "--preprocess: --sampler %s chooses neighbours of the first layer too, which were all summed alike",
-                         sampler[c->sampler]);
-    return true;
-}
-
 /* How large the cache is: by one of two options, or by the ranking's file. */
 static bool set_cache_size(config* c, error* why)
 {
-    const bool ratio = is_given(c, AT(cache_ratio)), bytes = c->cache_bytes_text != NULL;
-    const bool by_file = c->cache == HOTNESS_DUAL + 1 && c->ranking;
+    const char* bytes = c->cache_bytes_text;
     c->cache_bytes = -1;
-    c->cache_auto = bytes && strcmp(c->cache_bytes_text, "auto") == 0;
-    if (bytes && !c->cache_auto && !options_bytes("--cache-bytes", c->cache_bytes_text, 0, HUGE_INT, &c->cache_bytes, why))
-        return false;
-    if (c->cache == CACHE_NONE && (ratio || bytes))
-        return error_set(why, "--cache-%s: needs --cache, one that has rows", ratio ? "ratio" : "bytes");
-    if (ratio && bytes) return error_set(why, "--cache-ratio and --cache-bytes: give one of them");
-    if (by_file && (ratio || bytes))
-        return error_set(why, "--ranking %s: with --cache dual it says how much is cached; leave out --cache-%s", c->ranking,
-                         ratio ? "ratio" : "bytes");
-    if (c->cache != CACHE_NONE && !ratio && !bytes && !by_file)
-        return error_set(why, "--cache: give its size by --cache-ratio, or by --cache-bytes");
-    if (c->cache_auto && c->backend == SIBLING_CPU && !c->device_memory)
-        return error_set(why, "--cache-bytes auto: a CPU has no memory of a device's; say how much by --device-memory");
+    c->cache_auto = bytes && strcmp(bytes, "auto") == 0;
+    return !bytes || c->cache_auto || options_bytes("--cache-bytes", bytes, 0, HUGE_INT, &c->cache_bytes, why);
+}
+
+/* So many numbers with commas between; what: "two numbers, A,F". */
+static bool read_numbers(int64_t* to, int32_t count, const char* name, const char* text, double low, double high, const char* what, error* why)
+{
+    option_list list;
+    if (!options_ints(name, text, low, high, &list, why)) return false;
+    if (list.count != count) return error_set(why, "%s %s: %s", name, text, what);
+    memcpy(to, list.value, (size_t)count * sizeof *to);
     return true;
 }
 
-static bool set_slopes(config* c, error* why)
+/* Does option i make a plan of tiers? A choice's first, --cache none, does not. */
+static bool makes_tiers(const config* c, int i)
 {
-    option_list slopes;
-    c->slopes_measured = strcmp(c->slopes_text, "measure") == 0;
-    if (c->slopes_measured) {
-        if (c->cache != HOTNESS_DUAL + 1) return error_set(why, "--slopes measure: needs --cache dual, which shares its bytes by them");
-        return !c->ranking || error_set(why, "--slopes measure: --ranking %s says what is cached; leave out one of them", c->ranking);
-    }
-    if (!options_ints("--slopes", c->slopes_text, 0, 9e15, &slopes, why)) return false;
-    if (slopes.count != 2) return error_set(why, "--slopes %s: two numbers, A,F, or measure", c->slopes_text);
-    memcpy(c->slopes, slopes.value, sizeof c->slopes);
-    return true;
+    const void* value = (const char*)c + table[i].at;
+    return (table[i].marks & TIERS) && c->given[i] && (table[i].o.kind != OPTION_CHOICE || *(const int*)value);
 }
 
 static bool set_tiers(config* c, error* why)
 {
-    static const size_t tiers[] = {AT(store_graph), AT(store_features), AT(device_memory), AT(ranking), AT(topology)};
-    c->tiers = c->cache != CACHE_NONE;
-    for (size_t i = 0; i < sizeof tiers / sizeof *tiers; i++) c->tiers = c->tiers || is_given(c, tiers[i]);
-    if (!set_cache_size(c, why) || !set_slopes(c, why)) return false;
+    c->tiers = false;
+    for (int i = 0; i < ENTRIES; i++) c->tiers = c->tiers || makes_tiers(c, i);
     if (!is_given(c, AT(store_features)) && c->cache != CACHE_NONE) c->store_features = 0;
     if (!is_given(c, AT(store_graph)) && c->cache == HOTNESS_DUAL + 1) c->store_graph = 0;
-    if (c->tiers && (c->gather == GATHER_EXCHANGE || c->store == STORE_SHARDS))
-        return error_set(why, "--gather exchange: rows are sent by their owners, not read from tiers; leave out --store-graph, "
-                              "--store-features, --cache, --device-memory, --ranking and --topology");
-    if (c->tiers && is_given(c, AT(owners)))
-        return error_set(why, "--owners: of tiers the parts follow the order of what is hot");
-    if (c->topology && c->store == STORE_REPLICA)
-        return error_set(why, "--topology %s: places parts, and with --store replica there are none", c->topology);
-    if (!c->tiers || !c->full_batch) return true;
-    return error_set(why, "--fanout full: the whole graph is one batch, which lies in the device's memory, not in tiers; "
-                          "--fanout -1,-1,.., a value a layer, takes all neighbours of each --batch");
+    c->slopes_measured = strcmp(c->slopes_text, "measure") == 0;
+    return set_cache_size(c, why) &&
+           (c->slopes_measured || read_numbers(c->slopes, 2, "--slopes", c->slopes_text, 0, 9e15, "two numbers, A,F, or measure", why)) &&
+           read_numbers(c->links, 3, "--links", c->links_text, 1, 1000000, "three numbers, OWN,PEER,HOST in GB/s", why);
 }
 
-/* A look, not a training: what it leaves out is no one's checkpoint. */
-static bool set_explain(config* c, error* why)
+/* What follows from some options for others that were not given. */
+static void set_others(config* c)
 {
-    option_list links;
-    if (!options_ints("--links", c->links_text, 1, 1000000, &links, why)) return false;
-    if (links.count != 3) return error_set(why, "--links %s: three numbers, OWN,PEER,HOST in GB/s", c->links_text);
-    memcpy(c->links, links.value, sizeof c->links);
-    if (!c->explain) return true;
-    if (c->save || c->resume) return error_set(why, "--explain: trains without evaluation, so it takes no --save and no --resume");
-    if (c->fanout_text && strcmp(c->fanout_text, "full") == 0)
-        return error_set(why, "--explain: nothing is sampled with --fanout full; give a value a layer");
-    if (!is_given(c, AT(epochs))) c->epochs = 1;
-    c->eval_every = 0;
-    return true;
+    if (c->explain && !is_given(c, AT(epochs))) c->epochs = 1;
+    if (c->explain) c->eval_every = 0;
+    if (config_counts_visits(c)) {
+        if (!is_given(c, AT(sampler))) c->sampler = GGNN_WALK;
+        if (!is_given(c, AT(eval))) c->eval = EVAL_SAMPLED;
+    }
+    if (c->parallel == PARALLEL_SPLIT) {
+        if (c->partition == PARTITION_NONE && !is_given(c, AT(partition)) && !c->partition_file) c->partition = 1 + DIVIDE_MINCUT;
+    } else if (c->partition == PARTITION_PAGRAPH && !is_given(c, AT(shuffle)) && !c->resume) c->shuffle = SHUFFLE_LOCAL;
 }
 
-/* On one device factored is serial, as no one samples for it. */
-static bool check_pipeline(const config* c, error* why)
+/* What depends on this build, on the processes, or on how much a number is. */
+static bool check_others(const config* c, error* why)
 {
-    if (c->samplers && c->pipeline != PIPELINE_FACTORED)
-        return error_set(why, "--samplers %d: needs --pipeline factored", (int)c->samplers);
-    if (c->pipeline != PIPELINE_FACTORED) return true;
-    if (comm_under_mpi())
+    if (c->model == NET_GAT && c->hidden % c->heads != 0)
+        return error_set(why, "--heads %d does not divide --hidden %d", (int)c->heads, (int)c->hidden);
+    if (c->gemm && !device_cpu_has_blas()) return error_set(why, "--gemm blas: this build has no BLAS");
+    if (comm_under_mpi() && is_given(c, AT(devices)))
+        return error_set(why, "--devices %d: mpirun started this program, each of its processes is one device", (int)c->devices);
+    if (comm_under_mpi() && c->pipeline == PIPELINE_FACTORED)
         return error_set(why, "--pipeline factored: its devices are threads of one process: --devices N, without mpirun");
-    if (c->gather == GATHER_EXCHANGE || c->store == STORE_SHARDS)
-        return error_set(why, "--pipeline factored: rows by exchange need all devices at the same batch; --gather pointer");
-    if (c->explain) return error_set(why, "--pipeline factored: --explain looks at devices that do all stages");
-    if (c->full_batch) return error_set(why, "--pipeline factored: nothing is sampled with --fanout full");
     if (c->samplers && c->samplers >= c->devices)
         return error_set(why, "--samplers %d: one of --devices %d has to train at least", (int)c->samplers, (int)c->devices);
-    return true;
-}
-
-/* Who owns which node. */
-static bool set_split(config* c, error* why)
-{
-    if (c->parallel != PARALLEL_SPLIT) {
-        if (is_given(c, AT(split_sampling))) return error_set(why, "--split-sampling: needs --parallel split");
-        if (c->split_partial) return error_set(why, "--split-partial: needs --parallel split");
-        if (is_given(c, AT(balance))) return error_set(why, "--balance: needs --parallel split");
-        if (c->partition == PARTITION_NONE || c->partition == PARTITION_PAGRAPH) return true;
-        return error_set(why, "--partition %s: says who owns which node in --parallel split; with data, pagraph alone divides "
-                              "training nodes", divide_name[c->partition - 1]);
-    }
-    if (c->partition == PARTITION_NONE && is_given(c, AT(partition)))
-        return error_set(why, "--partition none: in --parallel split each node has an owner");
-    if (c->split_partial && (c->model != NET_SAGE || c->aggregator != NET_MEAN))
-        return error_set(why, "--split-partial: GraphSAGE's mean alone is a sum that can be sent in parts; use --model sage "
-                              "--aggregator mean");
-    if (c->balance == DIVIDE_EDGES && c->partition != 1 + DIVIDE_METIS)
-        return error_set(why, "--balance edges: needs --partition metis");
-    if (c->partition_file && is_given(c, AT(partition)))
-        return error_set(why, "--partition and --partition-file %s: give one of them in --parallel split", c->partition_file);
-    if (c->partition == PARTITION_NONE && !c->partition_file) c->partition = 1 + DIVIDE_MINCUT;
-    if (c->full_batch)
-        return error_set(why, "--parallel split: with --fanout full the whole graph is one batch, of one device; --fanout -1,-1,.., "
-                              "a value a layer, takes all neighbours of each --batch");
-    if (c->pipeline == PIPELINE_OVERLAP || c->pipeline == PIPELINE_FACTORED)
-        return error_set(why, "--parallel split: devices meet while a batch is sampled, so none is prepared ahead; use --pipeline "
-                              "serial");
-    if (c->explain) return error_set(why, "--parallel split: --explain looks at devices that train on slices");
-    if (c->shuffle == SHUFFLE_LOCAL && c->resume && !is_given(c, AT(shuffle)))
-        return error_set(why, "--parallel split: %s was trained with --shuffle local, whose batches it does not make; go on with "
-                              "--parallel data", c->resume);
-    if (c->shuffle == SHUFFLE_LOCAL) return error_set(why, "--shuffle local: in --parallel split all devices have all seeds");
-    return true;
-}
-
-/* Who has which training nodes. --shuffle is local where they have some of their own and nothing else is said. */
-static bool set_partition(config* c, error* why)
-{
-    static const char pagraph[] = "--partition pagraph";
-    if (!set_split(c, why)) return false;
-    if (c->partition != PARTITION_PAGRAPH || c->parallel == PARALLEL_SPLIT) {
-        if (c->partition != PARTITION_PAGRAPH && is_given(c, AT(closure_limit)))
-            return error_set(why, "--closure-limit: needs --partition pagraph");
-        if (c->parallel == PARALLEL_DATA && c->partition_file)
-            return error_set(why, "--partition-file %s: needs --partition pagraph, or --parallel split", c->partition_file);
-        return c->shuffle != SHUFFLE_LOCAL ||
-               error_set(why, "--shuffle local: needs --partition pagraph, which says whose training nodes are whose");
-    }
-    if (c->partition_file && is_given(c, AT(closure_limit)))
-        return error_set(why, "--closure-limit: --partition-file %s says whose nodes are whose", c->partition_file);
-    if (!is_given(c, AT(shuffle)) && !c->resume) c->shuffle = SHUFFLE_LOCAL;
-    if (c->full_batch) return error_set(why, "%s: with --fanout full the whole graph is one batch, of one device", pagraph);
-    if (c->pipeline == PIPELINE_FACTORED)
-        return error_set(why, "%s: with --pipeline factored devices train on what others sample, so none has nodes of its own", pagraph);
-    if (c->explain) return error_set(why, "%s: --explain compares settings that have no partition", pagraph);
-    if (c->sampler == GGNN_WALK && c->model != NET_MLP)
-        return error_set(why, "%s: --sampler walk leaves the hops around a training node that a device has", pagraph);
-    return true;
-}
-
-/* It looks into the memory of one net, which has whole batches. */
-static bool check_trace(const config* c, error* why)
-{
-    if (!c->trace_step) return true;
-    if (c->backend != SIBLING_CPU) return error_set(why, "--trace-step %d: prints what a CPU computes; use --backend cpu", (int)c->trace_step);
-    if (c->parallel != PARALLEL_SPLIT) return true;
-    return error_set(why, "--trace-step %d: prints whole mini-batches, and --parallel split cuts them; use --parallel data", (int)c->trace_step);
+    return comm_under_mpi() || config_check_ranks(c, (int32_t)c->devices, why);
 }
 
 /* Nothing that is read is written over; a checkpoint alone may take its own place. */
@@ -783,33 +594,27 @@ static bool check_names(const config* c, error* why)
     return !same_file(c->log, c->save) || error_set(why, "--log %s: --save writes there", c->log);
 }
 
+/* An option as rules ask for it; of "tiers" the first that makes a plan of them. */
+static void look(config_option* to, const void* of, const char* name)
+{
+    const config* c = of;
+    const bool tiers = strcmp(name, "tiers") == 0;
+    int i = 0;
+    memset(to, 0, sizeof *to);
+    while (i < ENTRIES && !(tiers ? makes_tiers(c, i) : strcmp(table[i].o.name, name) == 0)) i++;
+    if (i == ENTRIES) return;
+    to->name = table[i].o.name;
+    to->flag = table[i].o.kind == OPTION_FLAG;
+    to->on = to->flag ? is_set(c, &table[i]) : c->given[i];
+    to->origin = !c->given[i] && is_kept(c, &table[i]) ? c->resume : NULL;
+    value_text(c, &table[i], to->value, sizeof to->value);
+}
+
 bool config_finish(config* c, error* why)
 {
-    if (!set_explain(c, why) || !set_importance(c, why) || !set_fanout(c, why) || !check_preprocess(c, why) || !set_tiers(c, why))
-        return false;
-    if (c->backend == SIBLING_CPU && c->precision != PRECISION_FP32)
-        return error_set(why, "--precision tf32: needs --backend cuda");
-    if (c->backend == SIBLING_CPU && c->comm == COMM_NCCL) return error_set(why, "--comm nccl: needs --backend cuda");
-    if (c->backend != SIBLING_CPU && c->gemm) return error_set(why, "--gemm blas: needs --backend cpu");
-    if (c->model == NET_GAT && c->hidden % c->heads != 0)
-        return error_set(why, "--heads %d does not divide --hidden %d", (int)c->heads, (int)c->hidden);
-    if (!set_device_list(c, why)) return false;
-    if (comm_under_mpi() && is_given(c, AT(devices)))
-        return error_set(why, "--devices %d: mpirun started this program, each of its processes is one device", (int)c->devices);
-    if (!set_partition(c, why)) return false;
-    if (!comm_under_mpi() && !config_check_ranks(c, (int32_t)c->devices, why)) return false;
-    if (c->store == STORE_REPLICA && c->gather == GATHER_EXCHANGE)
-        return error_set(why, "--gather exchange: with --store replica each device has all rows");
-    if (c->store == STORE_SHARDS && c->gather == GATHER_POINTER && is_given(c, AT(gather)))
-        return error_set(why, "--gather pointer: reads no memory of other machines; --store shards needs --gather exchange");
-    if (c->gemm && !device_cpu_has_blas()) return error_set(why, "--gemm blas: this build has no BLAS");
-    if (!check_pipeline(c, why) || !check_trace(c, why)) return false;
-    if (c->full_batch && c->eval == EVAL_SAMPLED)
-        return error_set(why, "--eval sampled: nothing is sampled with --fanout full");
-    if (!check_names(c, why)) return false;
-    if (c->save_steps && !c->save) return error_set(why, "--save-steps %lld: needs --save", (long long)c->save_steps);
-    if (c->patience && !c->eval_every) return error_set(why, "--patience %d: needs --eval-every", (int)c->patience);
-    return true;
+    set_others(c);
+    return set_fanout(c, why) && set_tiers(c, why) && set_device_list(c, why) && config_check_rules(look, c, why) &&
+           check_others(c, why) && check_names(c, why);
 }
 
 bool config_check_ranks(const config* c, int32_t ranks, error* why)

@@ -308,8 +308,8 @@ TEST(what_cannot_be_preprocessed_is_an_error_that_says_why)
     refuses("--aggregator importance", "by the walks of each step");
     refuses("--input-dropout .1", "changes features in each step");
     refuses("--residual", "begins without them");
-    refuses("--sampler weighted", "--sampler weighted chooses neighbours");
-    refuses("--sampler walk", "--sampler walk chooses neighbours");
+    refuses("--sampler weighted", "--sampler weighted and walk choose neighbours");
+    refuses("--sampler walk", "--sampler weighted and walk choose neighbours");
     refuses("--layers 3 --fanout 5,5,5", "3 values for --layers 3, the first of which");
     refuses("--model gcn", "made for model sage, not gcn");
     CHECK_EQ(train("--data pre.ggnn --preprocess --layers 2 --fanout 4 --epochs 1 --hidden 8"), 0);

@@ -772,7 +772,7 @@ TEST(a_file_that_does_not_fit_is_an_error_that_says_why)
     CHECK_EQ(train("--data planted.ggnn --devices 3 --partition-file p.part"), 2);
     CHECK(says("--partition-file p.part: needs --partition pagraph"));
     CHECK_EQ(train("--data planted.ggnn --devices 3 --partition pagraph --partition-file p.part --closure-limit 9"), 2);
-    CHECK(says("--closure-limit: --partition-file p.part says whose nodes are whose"));
+    CHECK(says("--closure-limit 9: --partition-file says whose nodes are whose"));
     CHECK_EQ(train("--data planted.ggnn --devices 2 --partition pagraph --partition-file p.part --fanout 3,3"), 1);
     CHECK(says("p.part: it has 3 parts, here are 2 devices: give it --devices 3, or make one by ggnn-data partition --parts 2"));
     CHECK_EQ(train("--data planted.ggnn --devices 2 --partition pagraph --partition-file k.part --fanout 3,3"), 1);
@@ -788,7 +788,7 @@ TEST(a_partition_where_it_cannot_be_is_an_error_that_says_why)
     static const char* const wrong[][2] = {
         {"--partition pagraph", "--partition pagraph: divides training nodes among --devices, here is one"},
         {"--devices 2 --shuffle local", "--shuffle local: needs --partition pagraph"},
-        {"--devices 2 --closure-limit 5", "--closure-limit: needs --partition pagraph"},
+        {"--devices 2 --closure-limit 5", "--closure-limit 5: needs --partition pagraph"},
         {"--devices 2 --partition pagraph --fanout full", "--partition pagraph: with --fanout full"},
         {"--devices 3 --partition pagraph --pipeline factored", "--partition pagraph: with --pipeline factored"},
         {"--devices 2 --partition pagraph --explain", "--partition pagraph: --explain compares"},

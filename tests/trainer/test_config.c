@@ -5,6 +5,7 @@
 #include "tests/capture.h"
 #include "tests/test.h"
 #include "trainer/config.h"
+#include "trainer/config_rules.h"
 
 /* ==== the options =============================================================================================== */
 
@@ -238,21 +239,36 @@ TEST(each_choice_is_one_of_the_help_and_no_other)
     }
 }
 
+static bool is_free(int i) { return of[i].keep == FREE; }
+static bool is_epochs(int i) { return of[i].keep == EPOCHS; }
+static bool is_owners(int i) { return !strcmp(of[i].name, "partition") || !strcmp(of[i].name, "closure-limit"); }
+
+/* Of presample-epochs --balance edges makes other owners, which add gradients in another order. */
+static bool changes_nothing(int i)
+{
+    static const char list[] = " verify eval-memory threads samplers store gather owners comm store-graph store-features prefer cache cache-ratio "
+                               "cache-bytes reserve-bytes device-memory host-share slopes ranking topology placement save save-every save-steps log "
+                               "profile trace-step links ";
+    char name[60];
+    snprintf(name, sizeof name, " %s ", of[i].name);
+    return strstr(list, name) != NULL;
+}
+
 /* The names after `title`, up to an empty line or a title. */
-static bool names(const char* help, const char* title, keep which)
+static bool names(const char* help, const char* title, bool (*is)(int))
 {
     const char* at = strstr(help, title);
     if (!CHECK(at != NULL)) return false;
     at = strchr(at + strlen(title), '\n');
     for (int i = 0; i < OPTIONS; i++) {
         char name[60];
-        if (of[i].keep != which) continue;
+        if (!is(i)) continue;
         at += strspn(at, " \n");
         snprintf(name, sizeof name, "--%s", of[i].name);
         if (!CHECK(strlen(name) == strcspn(at, " \n") && !strncmp(at, name, strlen(name)))) return false;
         at += strlen(name);
     }
-    return CHECK(*at == '\n' && (at[1] == '\n' || at[1] == 'M')) != 0;
+    return CHECK(*at == '\n' && (at[1] == '\n' || at[1] == 'M' || at[1] == 'C')) != 0;
 }
 
 /* In this order, none left out, and each with its default. */
@@ -283,8 +299,9 @@ TEST(the_help_has_each_option_with_its_choices_and_its_default)
         at = end;
     }
     at = strstr(at, "\nA checkpoint fixes ");
-    CHECK(at && names(at, "and all options but these, which may differ when it is resumed:", FREE));
-    CHECK(at && names(at, "May differ unless the schedule is cosine's, and is the checkpoint's where it is not given:", EPOCHS));
+    CHECK(at && names(at, "and all options but these, which may differ when it is resumed:", is_free));
+    CHECK(at && names(at, "May differ unless the schedule is cosine's, and is the checkpoint's where it is not given:", is_epochs));
+    CHECK(at && names(at, "Changes no result, whatever its value:", changes_nothing));
     CHECK(strstr(help, "\nExit status: 0 done, 1 failure, 2 wrong usage, 130 interrupted (and saved, with --save).\n") != NULL);
 }
 
@@ -405,6 +422,13 @@ TEST(a_text_of_options_that_is_too_long_or_has_others_is_refused)
     CHECK(!inherit(&c, "--layers=9\n", 11, &why) && strstr(why.text, "c: its options are not those of this program: --layers 9: must be"));
 }
 
+static void print_resume(char* text, size_t size, const config* c)
+{
+    FILE* out = fmemopen(text, size, "w");
+    config_print_resume(c, out);
+    fclose(out);
+}
+
 /* All that a checkpoint does not keep, and --epochs by the checkpoint. */
 TEST(the_command_that_goes_on_has_every_other_option_that_was_given)
 {
@@ -415,21 +439,22 @@ TEST(the_command_that_goes_on_has_every_other_option_that_was_given)
     for (int i = 0; i < OPTIONS; i++)
         if (strcmp(of[i].name, "resume")) used += (size_t)snprintf(line + used, sizeof line - used, "%s ", given(i, other_of(i)));
     CHECK(parse(&c, &why, "%s", line, "") == OPTIONS_GOOD);
-    FILE* out = fmemopen(again, sizeof again, "w");
-    config_print_resume(&c, out);
-    fclose(out);
+    print_resume(again, sizeof again, &c);
     CHECK(strncmp(again, "--data other.ggnn --resume saved --save saved --verify --eval-memory 12345 --threads 3 --backend cuda ", 101) == 0);
     CHECK(parse(&then, &why, "%s", again, "") == OPTIONS_GOOD);
-    for (int i = 0; i < OPTIONS; i++) {
-        const bool resume = !strcmp(of[i].name, "resume");
-        check_at(&then, i, resume ? "saved" : of[i].keep == FREE ? other_of(i) : usual_of(i));
-        CHECK_EQ(then.given[i], of[i].keep == FREE);
+    for (int i = 0; i < OPTIONS; i++) { /* --parallel split is among them: owners are no checkpoint's */
+        const bool resume = !strcmp(of[i].name, "resume"), there = of[i].keep == FREE || is_owners(i);
+        check_at(&then, i, resume ? "saved" : there ? other_of(i) : usual_of(i));
+        CHECK_EQ(then.given[i], there);
     }
+    CHECK(parse(&c, &why, "--data x --save y --partition metis --balance edges --parallel %s", "split", "") == OPTIONS_GOOD);
+    print_resume(again, sizeof again, &c);
+    CHECK_STR(again, "--data x --resume y --save y --parallel split --partition metis --balance edges");
+    CHECK(parse(&c, &why, "--data x --save y --partition pagraph --devices %s", "2", "") == OPTIONS_GOOD);
+    print_resume(again, sizeof again, &c);
+    CHECK_STR(again, "--data x --resume y --save y --devices 2");
     CHECK(parse(&c, &why, "--data x --save y --hidden 3", "", "") == OPTIONS_GOOD);
-    memset(again, 0, sizeof again);
-    out = fmemopen(again, sizeof again, "w");
-    config_print_resume(&c, out);
-    fclose(out);
+    print_resume(again, sizeof again, &c);
     CHECK_STR(again, "--data x --resume y --save y");
 }
 
@@ -506,6 +531,298 @@ TEST(the_log_has_the_options_that_a_checkpoint_keeps)
 
 /* ==== options together ========================================================================================== */
 
+/* The error of these words, "" where there is none. */
+static const char* wrong_with(const char* words)
+{
+    static config c;
+    static error why;
+    CHECK(parse(&c, &why, "--data x %s", words, "") == OPTIONS_GOOD);
+    const bool good = config_finish(&c, &why);
+    CHECK_EQ(good, !why.text[0]);
+    return why.text;
+}
+
+/* Of each rule, in their order: it alone is broken, its sentence, and what breaks it no more. */
+static const char* const broken[][3] = {
+    {"--explain --save s",
+     "--explain: trains without evaluation, so it takes no --save and no --resume",
+     "--explain --log s"},
+    {"--explain --fanout full",
+     "--explain: nothing is sampled with --fanout full; give a value a layer",
+     "--explain --fanout 3,3,3"},
+    {"--links 9,8,7",
+     "--links 9,8,7: has no effect without --explain",
+     "--links 9,8,7 --explain"},
+    {"--aggregator importance --model gcn",
+     "--aggregator importance: needs --model sage, whose aggregator it is",
+     "--aggregator importance --model sage"},
+    {"--aggregator importance --sampler reservoir",
+     "--aggregator importance: needs --sampler walk, whose visits are its weights; other samplers have none",
+     "--aggregator importance --sampler walk"},
+    {"--aggregator importance --eval full",
+     "--aggregator importance: --eval full takes all neighbours and has no visits; use --eval sampled",
+     "--aggregator importance --eval full --eval-every 0"},
+    {"--aggregator importance --fanout full",
+     "--aggregator importance: --fanout full samples nothing, so there are no visits; give the most visited a node, as in --fanout 5,5",
+     "--aggregator importance --fanout -1,-1"},
+    {"--heads 8",
+     "--heads 8: has no effect without --model gat",
+     "--heads 8 --model gat"},
+    {"--attention-dropout 0",
+     "--attention-dropout 0: has no effect without --model gat",
+     "--attention-dropout 0 --model gat"},
+    {"--walks 4 --sampler reservoir",
+     "--walks 4: has no effect without --sampler walk",
+     "--walks 4 --sampler walk"},
+    {"--preprocess --model gat",
+     "--preprocess: --model gat weighs neighbours by what it learns, so nothing can be summed before training",
+     "--preprocess --model gcn"},
+    {"--preprocess --model mlp",
+     "--preprocess: --model mlp looks at no neighbour, so there is nothing to sum",
+     "--preprocess --model sage"},
+    {"--preprocess --aggregator pool",
+     "--preprocess: --aggregator pool transforms neighbours by weights that it learns before it looks for the largest",
+     "--preprocess --model gcn --aggregator pool"},
+    {"--preprocess --aggregator gcn",
+     "--preprocess: the file has a node's row and its neighbours' mean, which --aggregator gcn mixes otherwise",
+     "--preprocess --model gcn --aggregator gcn"},
+    {"--preprocess --aggregator importance",
+     "--preprocess: --aggregator importance weighs neighbours by the walks of each step, all of which were summed alike",
+     "--preprocess --aggregator mean"},
+    {"--preprocess --input-dropout .1",
+     "--preprocess: --input-dropout changes features in each step, which were summed once",
+     "--preprocess --input-dropout 0"},
+    {"--preprocess --residual",
+     "--preprocess: --residual adds the features themselves to the first layer, which then begins without them",
+     "--preprocess"},
+    {"--preprocess --sampler walk",
+     "--preprocess: --sampler weighted and walk choose neighbours of the first layer too, which were all summed alike",
+     "--preprocess --sampler walk --fanout full"},
+    {"--cache-ratio .1",
+     "--cache-ratio 0.1: needs --cache other than none",
+     "--cache-ratio .1 --cache degree"},
+    {"--cache-bytes 5K --cache none",
+     "--cache-bytes 5K: needs --cache other than none",
+     "--cache-bytes 5K --cache random"},
+    {"--cache presc --cache-ratio .1 --cache-bytes 5",
+     "--cache-ratio 0.1: --cache-bytes says it, too; give one of them",
+     "--cache presc --cache-ratio .1"},
+    {"--cache dual --ranking r --cache-ratio .1",
+     "--cache-ratio 0.1: with --cache dual --ranking says how much is cached; leave out one of them",
+     "--cache presc --ranking r --cache-ratio .1"},
+    {"--cache dual --ranking r --cache-bytes 5",
+     "--cache-bytes 5: with --cache dual --ranking says how much is cached; leave out one of them",
+     "--cache degree --ranking r --cache-bytes 5"},
+    {"--cache degree --ranking r",
+     "--cache degree: needs --cache-ratio or --cache-bytes, which say how large it is",
+     "--cache degree --ranking r --cache-bytes 5"},
+    {"--cache dual",
+     "--cache dual: needs --cache-ratio or --cache-bytes or --ranking, which say how large it is",
+     "--cache dual --ranking r"},
+    {"--cache presc --cache-bytes auto --device-memory 0",
+     "--cache-bytes auto: needs --device-memory other than 0, as a CPU has no memory of a device's",
+     "--cache presc --cache-bytes auto --device-memory 1"},
+    {"--slopes measure --cache presc --cache-ratio .1",
+     "--slopes measure: needs --cache dual, which shares its bytes by them",
+     "--slopes measure --cache dual --cache-ratio .1"},
+    {"--slopes 0,0",
+     "--slopes 0,0: has no effect without --cache dual, which shares its bytes by them",
+     "--slopes 0,0 --cache dual --cache-bytes 7"},
+    {"--slopes 1,2 --cache dual --ranking r",
+     "--slopes 1,2: --ranking says what is cached; leave out one of them",
+     "--slopes 1,2 --cache dual --cache-ratio 1"},
+    {"--store-graph .5 --gather exchange",
+     "--store-graph 0.5: with --gather exchange, and --store shards, rows are sent by their owners, not read from tiers",
+     "--store-graph .5 --gather pointer"},
+    {"--owners hash --store-features .5",
+     "--owners hash: the parts of tiers (--store-graph, --store-features, --cache, --device-memory, --ranking, --topology) follow the order of what is hot",
+     "--owners hash --cache none"},
+    {"--topology ring --store replica",
+     "--topology ring: places parts, and with --store replica there are none",
+     "--topology ring --store parts"},
+    {"--placement best",
+     "--placement best: has no effect without --topology",
+     "--placement best --topology none"},
+    {"--fanout full --ranking r",
+     "--ranking r: with --fanout full the whole graph is one batch, which lies in the device's memory, not in tiers; --fanout -1,-1,.., a value a layer, takes all neighbours of each --batch",
+     "--fanout -1,-1 --ranking r"},
+    {"--prefer graph --store-graph .5",
+     "--prefer graph: has no effect without --device-memory other than 0, as on a CPU all that is given has room",
+     "--prefer graph --device-memory 5"},
+    {"--prefer graph --backend cuda",
+     "--prefer graph: has no effect without an option of tiers, such as --device-memory",
+     "--prefer graph --backend cuda --store-graph .5"},
+    {"--reserve-bytes 0 --cache degree --cache-ratio .1 --device-memory 0",
+     "--reserve-bytes 0: has no effect without --device-memory other than 0, as a CPU has no memory of a device's",
+     "--reserve-bytes 0 --device-memory 5"},
+    {"--reserve-bytes 0 --backend cuda",
+     "--reserve-bytes 0: has no effect without --explain or an option of tiers, such as --device-memory",
+     "--reserve-bytes 0 --backend cuda --explain"},
+    {"--host-share .2 --store-graph .5",
+     "--host-share 0.2: has no effect without --backend cuda or cuda-emulated",
+     "--host-share .2 --store-graph .5 --backend cuda"},
+    {"--host-share .2 --backend cuda",
+     "--host-share 0.2: has no effect without an option of tiers, such as --device-memory",
+     "--host-share .2 --backend cuda --cache random --cache-ratio 0"},
+    {"--presample-epochs 1 --cache presc --cache-ratio .1 --ranking r",
+     "--presample-epochs 1: has no effect without --balance edges or --explain, as --ranking says what is hot",
+     "--presample-epochs 1 --cache presc --cache-ratio .1 --ranking r --explain"},
+    {"--presample-epochs 1 --cache degree --cache-ratio .1",
+     "--presample-epochs 1: has no effect without --cache presc or dual or optimal or --balance edges or --explain",
+     "--presample-epochs 1 --parallel split --partition metis --balance edges"},
+    {"--precision tf32",
+     "--precision tf32: needs --backend cuda or cuda-emulated",
+     "--precision tf32 --backend cuda-emulated"},
+    {"--comm nccl",
+     "--comm nccl: needs --backend cuda or cuda-emulated",
+     "--comm nccl --backend cuda"},
+    {"--gemm blas --backend cuda",
+     "--gemm blas: needs --backend cpu",
+     "--gemm blas"},
+    {"--device-list 0",
+     "--device-list 0: needs --backend cuda or cuda-emulated",
+     "--device-list 0 --backend cuda"},
+    {"--split-sampling cooperative",
+     "--split-sampling cooperative: needs --parallel split",
+     "--split-sampling cooperative --parallel split"},
+    {"--split-partial",
+     "--split-partial: needs --parallel split",
+     "--split-partial --parallel split"},
+    {"--balance vertices",
+     "--balance vertices: needs --parallel split",
+     "--balance vertices --parallel split"},
+    {"--partition range",
+     "--partition range: needs --parallel split, where each node has an owner; else pagraph alone divides training nodes",
+     "--partition range --parallel split"},
+    {"--partition none --parallel split",
+     "--partition none: in --parallel split each node has an owner",
+     "--partition none --parallel data"},
+    {"--split-partial --parallel split --model gat",
+     "--split-partial: needs --model sage, whose mean alone is a sum that can be sent in parts",
+     "--split-partial --parallel split --model sage"},
+    {"--split-partial --parallel split --aggregator gcn",
+     "--split-partial: needs --aggregator mean, which alone is a sum that can be sent in parts",
+     "--split-partial --parallel split --aggregator mean"},
+    {"--balance edges --parallel split --partition hash",
+     "--balance edges: needs --partition metis",
+     "--balance edges --parallel split --partition metis"},
+    {"--partition hash --parallel split --partition-file f",
+     "--partition hash: --partition-file says it, too; give one of them in --parallel split",
+     "--parallel split --partition-file f"},
+    {"--parallel split --fanout full",
+     "--parallel split: with --fanout full the whole graph is one batch, of one device; --fanout -1,-1,.., a value a layer, takes all neighbours of each --batch",
+     "--parallel split --fanout -1,-1"},
+    {"--parallel split --pipeline overlap",
+     "--parallel split: devices meet while a batch is sampled, so none is prepared ahead; use --pipeline serial",
+     "--parallel split --pipeline serial"},
+    {"--parallel split --explain",
+     "--parallel split: --explain looks at devices that train on slices",
+     "--parallel data --explain"},
+    {"--shuffle local --parallel split --partition pagraph",
+     "--shuffle local: in --parallel split all devices have all seeds; use --parallel data",
+     "--shuffle local --parallel data --partition pagraph --devices 2"},
+    {"--closure-limit 5 --parallel split",
+     "--closure-limit 5: needs --partition pagraph",
+     "--closure-limit 5 --parallel split --partition pagraph"},
+    {"--partition-file f",
+     "--partition-file f: needs --partition pagraph or --parallel split",
+     "--partition-file f --partition pagraph --devices 2"},
+    {"--shuffle local",
+     "--shuffle local: needs --partition pagraph, which says whose training nodes are whose",
+     "--shuffle local --partition pagraph --devices 2"},
+    {"--closure-limit 5 --partition pagraph --devices 2 --partition-file f",
+     "--closure-limit 5: --partition-file says whose nodes are whose",
+     "--closure-limit 5 --partition pagraph --devices 2"},
+    {"--partition pagraph --devices 2 --fanout full",
+     "--partition pagraph: with --fanout full the whole graph is one batch, of one device",
+     "--partition pagraph --devices 2 --fanout -1,-1"},
+    {"--partition pagraph --devices 2 --pipeline factored",
+     "--partition pagraph: with --pipeline factored devices train on what others sample, so none has nodes of its own",
+     "--partition pagraph --devices 2 --pipeline overlap"},
+    {"--partition pagraph --devices 2 --explain",
+     "--partition pagraph: --explain compares settings that have no partition",
+     "--partition pagraph --devices 2"},
+    {"--partition pagraph --devices 2 --sampler walk",
+     "--partition pagraph: --sampler walk leaves the hops around a training node that a device has",
+     "--partition pagraph --devices 2 --sampler walk --model mlp"},
+    {"--gather exchange --store replica",
+     "--gather exchange: with --store replica each device has all rows",
+     "--gather exchange --store parts"},
+    {"--gather pointer --store shards",
+     "--gather pointer: reads no memory of other machines; --store shards needs --gather exchange",
+     "--store shards"},
+    {"--samplers 2 --pipeline serial --devices 3",
+     "--samplers 2: needs --pipeline factored",
+     "--samplers 0 --pipeline serial --devices 3"},
+    {"--pipeline factored --devices 2 --gather exchange",
+     "--pipeline factored: rows by exchange (--gather exchange, --store shards) need all devices at the same batch; use --gather pointer",
+     "--pipeline factored --devices 2 --gather pointer"},
+    {"--pipeline factored --explain",
+     "--pipeline factored: --explain looks at devices that do all stages",
+     "--pipeline serial --explain"},
+    {"--pipeline factored --fanout full",
+     "--pipeline factored: nothing is sampled with --fanout full",
+     "--pipeline factored"},
+    {"--trace-step 7 --backend cuda-emulated",
+     "--trace-step 7: needs --backend cpu, as it prints what a CPU computes",
+     "--trace-step 0 --backend cuda-emulated"},
+    {"--trace-step 7 --parallel split",
+     "--trace-step 7: prints whole mini-batches, and --parallel split cuts them; use --parallel data",
+     "--trace-step 7 --parallel data"},
+    {"--fanout full --eval sampled",
+     "--eval sampled: nothing is sampled with --fanout full",
+     "--eval sampled"},
+    {"--save-steps 5",
+     "--save-steps 5: needs --save",
+     "--save-steps 5 --save s"},
+    {"--patience 6 --eval-every 0",
+     "--patience 6: needs --eval-every other than 0",
+     "--patience 6 --eval-every 2"},
+};
+enum { BROKEN = sizeof broken / sizeof *broken };
+
+/* Is there such an option, and are its values some that it can have? */
+static bool is_term(const char* text)
+{
+    char name[60], value[60];
+    const char* at = text + strcspn(text, " &");
+    int i = 0;
+    snprintf(name, sizeof name, "%.*s", (int)(at - text), text);
+    if (!strcmp(name, "tiers")) return true;
+    while (i < OPTIONS && strcmp(of[i].name, name)) i++;
+    if (i == OPTIONS || at[0] != ' ' || at[1] == '&' || strncmp(at, " or ", 4) == 0) return i < OPTIONS;
+    for (at += 1 + (at[1] == '!'); at; at = at[strcspn(at, "| ")] == '|' ? at + strcspn(at, "|") + 1 : NULL) {
+        snprintf(value, sizeof value, "%.*s", (int)strcspn(at, "| "), at);
+        if (of[i].kind == CHOICE && choice_of(of[i].least, value) >= 10) return false;
+    }
+    return true;
+}
+
+static bool are_terms(const char* terms, const char* between)
+{
+    for (; terms; terms = strstr(terms, between) ? strstr(terms, between) + strlen(between) : NULL)
+        if (!is_term(terms)) return false;
+    return true;
+}
+
+TEST(each_rule_is_told_where_it_is_broken_and_silent_where_it_is_not)
+{
+    int rules = 0;
+    for (const config_rule* r = config_rules; r->verb != CONFIG_RULES_END; r++, rules++) {
+        char begin[80];
+        if (rules >= BROKEN) continue;
+        CHECK_STR(wrong_with(broken[rules][0]), broken[rules][1]);
+        if (!CHECK_STR(wrong_with(broken[rules][2]), "")) printf("  %s\n", broken[rules][2]);
+        CHECK(are_terms(r->a, " & ") && are_terms(r->b, " or "));
+        const size_t length = strlen(broken[rules][1]), why = strlen(r->why);
+        CHECK(length > why && !strcmp(broken[rules][1] + length - why, r->why));
+        snprintf(begin, sizeof begin, "--%.*s", (int)strcspn(r->a, " "), r->a);
+        if (strcmp(begin, "--tiers")) CHECK(!strncmp(broken[rules][1], begin, strlen(begin)));
+    }
+    CHECK_EQ(rules, BROKEN);
+}
+
+/* Other values, and what no rule says. */
 TEST(options_that_contradict_each_other_are_errors_that_say_what_to_do)
 {
     static const char* const wrong[][2] = {
@@ -516,102 +833,71 @@ TEST(options_that_contradict_each_other_are_errors_that_say_what_to_do)
         {"--fanout 5,-2", "--fanout -2: must be between -1 and 2147483647"},
         {"--fanout 2147483648", "--fanout 2147483648: must be between -1 and 2147483647"},
         {"--fanout 5,", "--fanout '': not an integer"},
-        {"--aggregator importance --model gcn", "--aggregator importance: GraphSAGE's, it needs --model sage"},
-        {"--aggregator importance --sampler reservoir", "--aggregator importance: its weights are the visits of --sampler walk; other samplers have none"},
-        {"--aggregator importance --eval full", "--aggregator importance: --eval full takes all neighbours and has no visits; use --eval sampled"},
-        {"--aggregator importance --fanout full", "--aggregator importance: --fanout full samples nothing, so there are no visits; give the most visited a node, as in --fanout 5,5"},
-        {"--device-list 0", "--device-list 0: needs --backend cuda"},
         {"--backend cuda --device-list 0,1 --devices 3", "--device-list 0,1: 2 devices for --devices 3"},
         {"--backend cuda --device-list 65537", "--device-list 65537: must be between 0 and 65536"},
         {"--backend cuda --device-list -1", "--device-list -1: must be between 0 and 65536"},
-        {"--preprocess --model gat", "--preprocess: GAT weighs neighbours by what it learns, so nothing can be summed before training"},
-        {"--preprocess --model mlp", "--preprocess: an MLP looks at no neighbour, so there is nothing to sum"},
-        {"--preprocess --aggregator pool", "--preprocess: --aggregator pool transforms neighbours by weights that it learns before it looks for the largest"},
-        {"--preprocess --aggregator gcn", "--preprocess: the file has a node's row and its neighbours' mean, which --aggregator gcn mixes otherwise"},
-        {"--preprocess --aggregator importance", "--preprocess: --aggregator importance weighs neighbours by the walks of each step, all of which were summed alike"},
-        {"--preprocess --input-dropout .1", "--preprocess: --input-dropout changes features in each step, which were summed once"},
-        {"--preprocess --residual", "--preprocess: --residual adds the features themselves to the first layer, which then begins without them"},
-        {"--preprocess --sampler weighted", "--preprocess: --sampler weighted chooses neighbours of the first layer too, which were all summed alike"},
-        {"--preprocess --sampler walk", "--preprocess: --sampler walk chooses neighbours of the first layer too, which were all summed alike"},
-        {"--cache-ratio .1", "--cache-ratio: needs --cache, one that has rows"},
-        {"--cache-bytes 5", "--cache-bytes: needs --cache, one that has rows"},
-        {"--cache presc --cache-ratio .1 --cache-bytes 5", "--cache-ratio and --cache-bytes: give one of them"},
-        {"--cache dual --ranking r --cache-ratio .1", "--ranking r: with --cache dual it says how much is cached; leave out --cache-ratio"},
-        {"--cache dual --ranking r --cache-bytes 5", "--ranking r: with --cache dual it says how much is cached; leave out --cache-bytes"},
-        {"--cache degree", "--cache: give its size by --cache-ratio, or by --cache-bytes"},
-        {"--cache degree --ranking r", "--cache: give its size by --cache-ratio, or by --cache-bytes"},
-        {"--cache presc --cache-bytes auto", "--cache-bytes auto: a CPU has no memory of a device's; say how much by --device-memory"},
         {"--cache presc --cache-bytes some", "--cache-bytes 'some': not a number of bytes"},
-        {"--cache presc --cache-ratio .1 --slopes measure", "--slopes measure: needs --cache dual, which shares its bytes by them"},
-        {"--cache dual --ranking r --slopes measure", "--slopes measure: --ranking r says what is cached; leave out one of them"},
         {"--slopes 3", "--slopes 3: two numbers, A,F, or measure"},
         {"--slopes 3,4,5", "--slopes 3,4,5: two numbers, A,F, or measure"},
         {"--slopes 3,-1", "--slopes -1: must be between 0 and 9000000000000000"},
-        {"--store-graph .5 --gather exchange", "--gather exchange: rows are sent by their owners, not read from tiers; leave out --store-graph, "
-                                               "--store-features, --cache, --device-memory, --ranking and --topology"},
-        {"--device-memory 5 --store shards", "--gather exchange: rows are sent by their owners, not read from tiers; leave out --store-graph, "
-                                             "--store-features, --cache, --device-memory, --ranking and --topology"},
-        {"--store-features .5 --owners hash", "--owners: of tiers the parts follow the order of what is hot"},
-        {"--topology ring --store replica", "--topology ring: places parts, and with --store replica there are none"},
-        {"--fanout full --ranking r", "--fanout full: the whole graph is one batch, which lies in the device's memory, not in tiers; "
-                                      "--fanout -1,-1,.., a value a layer, takes all neighbours of each --batch"},
+        {"--slopes measure --cache dual --ranking r", "--slopes measure: --ranking says what is cached; leave out one of them"},
         {"--links 1,2", "--links 1,2: three numbers, OWN,PEER,HOST in GB/s"},
         {"--links 1,2,0", "--links 0: must be between 1 and 1000000"},
         {"--links 1,2,1000001", "--links 1000001: must be between 1 and 1000000"},
-        {"--explain --save s", "--explain: trains without evaluation, so it takes no --save and no --resume"},
         {"--explain --resume s", "--explain: trains without evaluation, so it takes no --save and no --resume"},
-        {"--explain --fanout -1", "--explain: nothing is sampled with --fanout full; give a value a layer"},
-        {"--samplers 2", "--samplers 2: needs --pipeline factored"},
-        {"--pipeline factored --devices 2 --gather exchange", "--pipeline factored: rows by exchange need all devices at the same batch; --gather pointer"},
-        {"--pipeline factored --devices 2 --store shards", "--pipeline factored: rows by exchange need all devices at the same batch; --gather pointer"},
-        {"--pipeline factored --explain", "--pipeline factored: --explain looks at devices that do all stages"},
-        {"--pipeline factored --fanout full", "--pipeline factored: nothing is sampled with --fanout full"},
-        {"--pipeline factored --devices 3 --samplers 3", "--samplers 3: one of --devices 3 has to train at least"},
-        {"--split-sampling cooperative", "--split-sampling: needs --parallel split"},
-        {"--split-partial", "--split-partial: needs --parallel split"},
-        {"--balance vertices", "--balance: needs --parallel split"},
-        {"--partition range", "--partition range: says who owns which node in --parallel split; with data, pagraph alone divides training nodes"},
-        {"--parallel split --partition none", "--partition none: in --parallel split each node has an owner"},
-        {"--parallel split --split-partial --model gat", "--split-partial: GraphSAGE's mean alone is a sum that can be sent in parts; use --model sage --aggregator mean"},
-        {"--parallel split --split-partial --aggregator gcn", "--split-partial: GraphSAGE's mean alone is a sum that can be sent in parts; use --model sage --aggregator mean"},
-        {"--parallel split --balance edges --partition hash", "--balance edges: needs --partition metis"},
-        {"--parallel split --partition hash --partition-file f", "--partition and --partition-file f: give one of them in --parallel split"},
-        {"--parallel split --fanout full", "--parallel split: with --fanout full the whole graph is one batch, of one device; --fanout -1,-1,.., a value a "
-                                           "layer, takes all neighbours of each --batch"},
-        {"--parallel split --pipeline overlap", "--parallel split: devices meet while a batch is sampled, so none is prepared ahead; use --pipeline serial"},
+        {"--aggregator importance --model gat", "--aggregator importance: needs --model sage, whose aggregator it is"},
+        {"--walks 4 --fanout full", "--walks 4: has no effect without --sampler walk"},
+        {"--preprocess --sampler weighted", "--preprocess: --sampler weighted and walk choose neighbours of the first layer too, which were all summed alike"},
+        {"--store-features 1 --gather exchange", "--store-features 1: with --gather exchange, and --store shards, rows are sent by their owners, not read from tiers"},
+        {"--device-memory 5 --store shards", "--device-memory 5: with --gather exchange, and --store shards, rows are sent by their owners, not read from tiers"},
+        {"--cache random --cache-ratio .1 --store shards", "--cache random: with --gather exchange, and --store shards, rows are sent by their owners, not read from tiers"},
+        {"--ranking r --store shards", "--ranking r: with --gather exchange, and --store shards, rows are sent by their owners, not read from tiers"},
+        {"--topology ring --store shards", "--topology ring: with --gather exchange, and --store shards, rows are sent by their owners, not read from tiers"},
+        {"--prefer features", "--prefer features: has no effect without --device-memory other than 0, as on a CPU all that is given has room"},
+        {"--prefer features --device-memory 0", "--prefer features: has no effect without --device-memory other than 0, as on a CPU all that is given has room"},
+        {"--host-share .3 --backend cuda --cache none", "--host-share 0.3: has no effect without an option of tiers, such as --device-memory"},
+        {"--presample-epochs 2", "--presample-epochs 2: has no effect without --cache presc or dual or optimal or --balance edges or --explain"},
+        {"--presample-epochs 2 --parallel split --balance vertices",
+         "--presample-epochs 2: has no effect without --cache presc or dual or optimal or --balance edges or --explain"},
+        {"--partition mincut", "--partition mincut: needs --parallel split, where each node has an owner; else pagraph alone divides training nodes"},
+        {"--partition metis", "--partition metis: needs --parallel split, where each node has an owner; else pagraph alone divides training nodes"},
         {"--parallel split --pipeline factored", "--parallel split: devices meet while a batch is sampled, so none is prepared ahead; use --pipeline serial"},
-        {"--parallel split --explain", "--parallel split: --explain looks at devices that train on slices"},
-        {"--parallel split --shuffle local", "--shuffle local: in --parallel split all devices have all seeds"},
-        {"--closure-limit 5", "--closure-limit: needs --partition pagraph"},
-        {"--partition-file f", "--partition-file f: needs --partition pagraph, or --parallel split"},
-        {"--shuffle local", "--shuffle local: needs --partition pagraph, which says whose training nodes are whose"},
-        {"--partition pagraph --devices 2 --partition-file f --closure-limit 5", "--closure-limit: --partition-file f says whose nodes are whose"},
-        {"--partition pagraph --devices 2 --fanout full", "--partition pagraph: with --fanout full the whole graph is one batch, of one device"},
-        {"--partition pagraph --devices 2 --pipeline factored", "--partition pagraph: with --pipeline factored devices train on what others sample, so none has nodes of its own"},
-        {"--partition pagraph --devices 2 --explain", "--partition pagraph: --explain compares settings that have no partition"},
-        {"--partition pagraph --devices 2 --sampler walk", "--partition pagraph: --sampler walk leaves the hops around a training node that a device has"},
+        {"--pipeline factored --devices 2 --store shards",
+         "--pipeline factored: rows by exchange (--gather exchange, --store shards) need all devices at the same batch; use --gather pointer"},
+        {"--pipeline factored --devices 3 --samplers 3", "--samplers 3: one of --devices 3 has to train at least"},
         {"--partition pagraph", "--partition pagraph: divides training nodes among --devices, here is one"},
-        {"--trace-step 7 --backend cuda-emulated", "--trace-step 7: prints what a CPU computes; use --backend cpu"},
-        {"--trace-step 7 --parallel split", "--trace-step 7: prints whole mini-batches, and --parallel split cuts them; use --parallel data"},
         {"--trace-step 7 --devices 3", "--trace-step 7: prints a step of one device, here are 3"},
         {"--fanout full --devices 3", "--fanout full: one device computes the whole graph, here are 3; --fanout -1,-1,.., a value a layer, takes all neighbours of each --batch"},
         {"--log l --save l", "--log l: --save writes there"},
         {"--save x", "--save x: that is the data"},
-        {"--precision tf32", "--precision tf32: needs --backend cuda"},
-        {"--comm nccl", "--comm nccl: needs --backend cuda"},
-        {"--gemm blas --backend cuda", "--gemm blas: needs --backend cpu"},
         {"--model gat --hidden 30 --heads 4", "--heads 4 does not divide --hidden 30"},
-        {"--store replica --gather exchange", "--gather exchange: with --store replica each device has all rows"},
-        {"--store shards --gather pointer", "--gather pointer: reads no memory of other machines; --store shards needs --gather exchange"},
-        {"--fanout full --eval sampled", "--eval sampled: nothing is sampled with --fanout full"},
-        {"--save-steps 5", "--save-steps 5: needs --save"},
-        {"--patience 6 --eval-every 0", "--patience 6: needs --eval-every"},
     };
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        config c;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) CHECK_STR(wrong_with(wrong[i][0]), wrong[i][1]);
+}
+
+/* Rules ask what was given on the command line, or what a value is. A checkpoint gives no option, but it has values. */
+TEST(what_a_checkpoint_has_is_not_given_and_its_values_count)
+{
+    static const char* const resumed[][3] = { /* trained with; resumed with; the error */
+        {"--model gat --heads 2", "", ""}, {"--model gat --heads 2", "--heads 2", ""}, {"", "--heads 4", "--heads 4: has no effect without --model gat"},
+        {"--model gcn --attention-dropout .3", "", ""}, {"--sampler walk", "--walks 4", ""}, {"--partition pagraph --closure-limit 9", "--devices 2", ""},
+        {"--partition pagraph --shuffle local", "--devices 2 --closure-limit 100000", ""},
+        {"--partition pagraph --shuffle local", "--devices 2 --parallel split",
+         "c was trained with --shuffle local: in --parallel split all devices have all seeds; use --parallel data"},
+        {"--fanout full", "--ranking r", "--ranking r: with --fanout full the whole graph is one batch, which lies in the device's memory, not in tiers; "
+                                         "--fanout -1,-1,.., a value a layer, takes all neighbours of each --batch"},
+        {"--patience 3", "", ""}, {"--fanout full", "--pipeline factored", "--pipeline factored: nothing is sampled with --fanout full"},
+        {"--parallel split --partition hash", "--parallel split --partition mod", ""}, {"--parallel split --partition hash", "", ""}};
+    for (size_t i = 0; i < sizeof resumed / sizeof *resumed; i++) {
+        char text[CONFIG_TEXT_MAX], words[300];
         error why;
-        CHECK(parse(&c, &why, "--data x %s", wrong[i][0], "") == OPTIONS_GOOD && !config_finish(&c, &why));
-        if (!CHECK_STR(why.text, wrong[i][1])) printf("  %s\n", wrong[i][0]);
+        config was, c;
+        CHECK(parse(&was, &why, "--data x %s", resumed[i][0], "") == OPTIONS_GOOD);
+        const size_t length = config_text(&was, text);
+        snprintf(words, sizeof words, "--resume c %s", resumed[i][1]);
+        CHECK(parse(&c, &why, "--data x %s", words, "") == OPTIONS_GOOD && inherit(&c, text, length, &why));
+        config_finish(&c, &why);
+        CHECK_STR(why.text, resumed[i][2]);
     }
 }
 
@@ -621,22 +907,20 @@ TEST(options_that_go_together_are_taken)
     static const char* const good[] = {
         "--fanout 2147483647,-1,0", "--fanout 1,1,1,1,1,1,1,1", "--preprocess --fanout 1,1,1,1,1,1,1", "--preprocess --layers 1",
         "--preprocess --model gcn", "--preprocess --fanout full --sampler weighted", "--aggregator importance --eval-every 0 --eval full",
-        "--backend cuda --device-list 0,65536,0", "--backend cuda --device-list 3,4 --devices 2", "--cache dual --ranking r",
+        "--aggregator importance --walks 7", "--backend cuda --device-list 0,65536,0", "--backend cuda --device-list 3,4 --devices 2", "--cache dual --ranking r",
         "--cache presc --cache-bytes auto --device-memory 1", "--cache presc --cache-bytes auto --backend cuda", "--cache dual --cache-ratio .1 --slopes measure",
-        "--slopes 9000000000000000,0", "--topology ring", "--links 1,1000000,1", "--pipeline factored --devices 3 --samplers 2", "--pipeline factored",
-        "--parallel split", "--parallel split --devices 256", "--parallel split --partition-file f", "--parallel split --pipeline serial",
-        "--parallel split --split-partial", "--parallel split --balance vertices", "--parallel split --partition metis --balance edges",
+        "--slopes 9000000000000000,0 --cache dual --cache-ratio .1", "--topology ring", "--links 1,1000000,1 --explain", "--pipeline factored --devices 3 --samplers 2",
+        "--pipeline factored", "--parallel split", "--parallel split --devices 256", "--parallel split --partition-file f", "--parallel split --pipeline serial",
+        "--parallel split --split-partial", "--parallel split --balance vertices", "--parallel split --partition metis --balance edges --presample-epochs 2",
         "--parallel split --partition pagraph --closure-limit 5", "--partition pagraph --devices 2 --partition-file f",
         "--partition pagraph --devices 2 --model mlp --sampler walk", "--partition pagraph --devices 2 --shuffle global --closure-limit 0",
-        "--trace-step 5 --pipeline overlap", "--precision tf32 --backend cuda", "--comm nccl --backend cuda", "--comm own", "--model sage --hidden 30 --heads 4",
+        "--trace-step 5 --pipeline overlap", "--precision tf32 --backend cuda", "--comm nccl --backend cuda", "--comm own", "--model sage --hidden 30",
         "--store shards", "--store shards --gather exchange", "--store replica", "--store parts --gather exchange --owners hash", "--save s --save-steps 5 --resume s",
-        "--explain --epochs 3 --eval-every 2"};
-    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
-        config c;
-        error why;
-        CHECK(parse(&c, &why, "--data x %s", good[i], "") == OPTIONS_GOOD && config_finish(&c, &why));
-        if (why.text[0]) CHECK_STR(why.text, good[i]);
-    }
+        "--explain --epochs 3 --eval-every 2", "--explain --presample-epochs 2", "--cache optimal --cache-ratio .1 --presample-epochs 2",
+        "--explain --reserve-bytes 5 --device-memory 7", "--backend cuda --cache degree --cache-bytes auto --reserve-bytes 5 --prefer features",
+        "--out-heads 2 --walk-length 2 --walk-restart .1 --lr-step 3 --lr-decay .5 --save-every 2"};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        if (!CHECK_STR(wrong_with(good[i]), "")) printf("  %s\n", good[i]);
 }
 
 /* What follows from options that were given where others were not. */
@@ -661,14 +945,15 @@ TEST(what_is_worked_out_follows_from_what_was_given)
     WORKED_OUT("--cache dual --cache-ratio 1 --store-graph .5 --store-features .25", c.store_graph == .5 && c.store_features == .25);
     WORKED_OUT("--cache presc --cache-bytes auto --device-memory 1", c.cache_auto && c.cache_bytes == -1);
     WORKED_OUT("--cache dual --cache-ratio .5 --slopes measure", c.slopes_measured && !c.slopes[0] && !c.slopes[1]);
-    WORKED_OUT("--slopes 7,9", !c.slopes_measured && c.slopes[0] == 7 && c.slopes[1] == 9 && !c.tiers);
+    WORKED_OUT("--cache dual --cache-ratio 0 --slopes 7,9", !c.slopes_measured && c.slopes[0] == 7 && c.slopes[1] == 9);
     WORKED_OUT("--store-graph 1", c.tiers);
     WORKED_OUT("--store-features 1", c.tiers);
     WORKED_OUT("--device-memory 0", c.tiers);
     WORKED_OUT("--ranking r", c.tiers);
     WORKED_OUT("--topology t", c.tiers);
-    WORKED_OUT("--prefer features --reserve-bytes 5 --presample-epochs 2 --placement exact --host-share .3", !c.tiers);
-    WORKED_OUT("--links 9,8,7", c.links[0] == 9 && c.links[1] == 8 && c.links[2] == 7);
+    WORKED_OUT("--cache none", !c.tiers);
+    WORKED_OUT("--explain --presample-epochs 2 --backend cuda --reserve-bytes 5", !c.tiers);
+    WORKED_OUT("--explain --links 9,8,7", c.links[0] == 9 && c.links[1] == 8 && c.links[2] == 7);
     WORKED_OUT("--explain", c.epochs == 1 && c.eval_every == 0);
     WORKED_OUT("--explain --epochs 4 --eval-every 2", c.epochs == 4 && c.eval_every == 0);
     WORKED_OUT("--parallel split", c.partition == 1 + DIVIDE_MINCUT && c.shuffle == SHUFFLE_GLOBAL);
@@ -755,6 +1040,8 @@ int main(int argc, char** argv)
     RUN(words_of_the_command_are_quoted_where_a_shell_would_see_more);
     RUN(ranks_compare_the_options_that_have_to_be_alike);
     RUN(the_log_has_the_options_that_a_checkpoint_keeps);
+    RUN(each_rule_is_told_where_it_is_broken_and_silent_where_it_is_not);
+    RUN(what_a_checkpoint_has_is_not_given_and_its_values_count);
     RUN(options_that_contradict_each_other_are_errors_that_say_what_to_do);
     RUN(options_that_go_together_are_taken);
     RUN(what_is_worked_out_follows_from_what_was_given);

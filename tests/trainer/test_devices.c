@@ -566,15 +566,15 @@ TEST(parts_of_a_batch_that_cannot_be_are_errors_that_say_why)
         {"--parallel split --explain", "--parallel split: --explain"},
         {"--parallel split --shuffle local --partition pagraph", "--shuffle local: in --parallel split"},
         {"--parallel split --partition none", "each node has an owner"},
-        {"--parallel split --closure-limit 5", "--closure-limit: needs --partition pagraph"},
+        {"--parallel split --closure-limit 5", "--closure-limit 5: needs --partition pagraph"},
         {"--parallel split --partition hash --partition-file x", "give one of them"},
         {"--parallel split --balance edges", "--balance edges: needs --partition metis"},
-        {"--balance edges", "--balance: needs --parallel split"},
+        {"--balance edges", "--balance edges: needs --parallel split"},
         {"--split-partial", "--split-partial: needs --parallel split"},
-        {"--parallel split --split-partial --model gcn", "--split-partial: GraphSAGE's mean alone"},
-        {"--parallel split --split-partial --aggregator pool", "--split-partial: GraphSAGE's mean alone"},
-        {"--split-sampling single", "--split-sampling: needs --parallel split"},
-        {"--partition metis", "--partition metis: says who owns which node in --parallel split"},
+        {"--parallel split --split-partial --model gcn", "--split-partial: needs --model sage"},
+        {"--parallel split --split-partial --aggregator pool", "--split-partial: needs --aggregator mean"},
+        {"--split-sampling single", "--split-sampling single: needs --parallel split"},
+        {"--partition metis", "--partition metis: needs --parallel split"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         CHECK_EQ(trainf("--data planted.ggnn --devices 2 %s", bad[i][0]), 2);
@@ -600,7 +600,7 @@ TEST(a_run_by_parts_of_a_batch_is_resumed_by_slices)
     CHECK(last_number("part", "epoch", "loss") == last_number("whole", "epoch", "loss"));
     CHECK_EQ(trainf("%s --epochs 1 --devices 2 --partition pagraph --save c", options), 0);
     CHECK_EQ(train("--data planted.ggnn --resume c --epochs 2 --devices 2 --parallel split"), 2);
-    CHECK(says("c was trained with --shuffle local, whose batches it does not make; go on with --parallel data"));
+    CHECK(says("c was trained with --shuffle local: in --parallel split all devices have all seeds; use --parallel data"));
 }
 
 /* Evaluation by batches, whose loader samples whole batches for training too; a first layer that was summed before. */
@@ -814,7 +814,7 @@ TEST(processes_that_differ_are_an_error_that_names_rank_and_difference)
         {"--data karate.ggnn", "rank 1 (host ", "--data has graph"},
         {"--data planted.ggnn --hidden 8", "rank 1 (host ", "--hidden=8; rank 0 (host "},
         {"--data planted.ggnn --save c", "rank 1 (host ", "no --save"},
-        {"--data planted.ggnn --presample-epochs 3", "rank 1 (host ", "--presample-epochs=3; rank 0 (host "}, /* the last but one of all */
+        {"--data planted.ggnn --save-every 3", "rank 1 (host ", "--save-every=3; rank 0 (host "}, /* the last but one of all */
         {"--data planted.ggnn --devices 3", "--devices 3: mpirun started this program", ""}};
     for (size_t i = 0; i < sizeof other / sizeof *other; i++) {
         char line[400];
@@ -881,7 +881,7 @@ TEST(ranks_compare_each_option_that_they_share)
         {"--norm=none", "--norm=layer", ""}, {"--dropout=0.5", "--dropout=0.25", ""}, {"--input-dropout=0", "--input-dropout=0.1", ""},
         {"--attention-dropout=0", "--attention-dropout=0.1", "--model=gat"}, {"--fanout=15,10,5", "--fanout=15,10,4", ""},
         {"--sampler=fisher-yates", "--sampler=reservoir", ""}, {"--batch=1024", "--batch=1023", ""},
-        {"--walks=4", "--walks=3", ""}, {"--walk-length=3", "--walk-length=2", ""}, {"--walk-restart=0.5", "--walk-restart=0.4", ""},
+        {"--walks=4", "--walks=3", "--sampler=walk"}, {"--walk-length=3", "--walk-length=2", ""}, {"--walk-restart=0.5", "--walk-restart=0.4", ""},
         {"--epochs=10", "--epochs=11", ""}, {"--lr=0.003", "--lr=0.0030000000000000005", ""}, {"--lr-schedule=constant", "--lr-schedule=step", ""},
         {"--lr-step=30", "--lr-step=3", ""}, {"--lr-decay=0.1", "--lr-decay=1", ""}, {"--warmup=0", "--warmup=1", ""},
         {"--optimizer=adam", "--optimizer=adamw", ""}, {"--weight-decay=0", "--weight-decay=1", ""}, {"--patience=0", "--patience=1", ""},
@@ -893,14 +893,14 @@ TEST(ranks_compare_each_option_that_they_share)
         {"--owners=range", "--owners=hash", "--store=parts"}, {"--balance=vertices", "--balance=edges", "--parallel=split --partition=metis"},
         {"--partition=none", "--partition=pagraph", "--shuffle=global"}, {"--closure-limit=100000", "--closure-limit=1000000000", "--partition=pagraph"},
         {"--shuffle=local", "--shuffle=global", "--partition=pagraph"}, {"--store-graph=1", "--store-graph=0.5", ""},
-        {"--store-features=1", "--store-features=0.5", ""}, {"--prefer=graph", "--prefer=features", ""},
+        {"--store-features=1", "--store-features=0.5", ""}, {"--prefer=graph", "--prefer=features", "--device-memory=9"},
         {"--cache=degree", "--cache=presc", "--cache-ratio=.1"}, {"--cache-ratio=0.1", "--cache-ratio=0.2", "--cache=presc"},
-        {"--cache-bytes=100", "--cache-bytes=99999999999", "--cache=presc"}, {"--reserve-bytes=1073741824", "--reserve-bytes=0", ""},
-        {"--device-memory=0", "--device-memory=5", ""}, {"--host-share=0.2", "--host-share=0.3", ""},
+        {"--cache-bytes=100", "--cache-bytes=99999999999", "--cache=presc"}, {"--reserve-bytes=1073741824", "--reserve-bytes=0", "--device-memory=9"},
+        {"--device-memory=0", "--device-memory=5", ""}, {"--host-share=0.2", "--host-share=0.3", "--backend=cuda --store-graph=1"},
         {"--slopes=0,0", "--slopes=900000000000000,900000000000001", "--cache=dual --cache-ratio=.1"},
-        {"--presample-epochs=1", "--presample-epochs=10000", ""}, {"--placement=best", "--placement=clique", ""},
+        {"--presample-epochs=1", "--presample-epochs=10000", "--cache=presc --cache-ratio=.1"}, {"--placement=best", "--placement=clique", "--topology=ring"},
         {"--save-every=1", "--save-every=3", ""}, {"--save-steps=0", "--save-steps=3", "--save=c"}, {"no --save", "--save=c", ""}};
-    static const char* const own[] = {"--threads=3", "--log=l", "--profile", "--verify", "--pipeline=overlap", "--links=3,2,1"};
+    static const char* const own[][2] = {{"", "--threads=3"}, {"", "--log=l"}, {"", "--profile"}, {"", "--verify"}, {"", "--pipeline=overlap"}, {"--explain", "--links=3,2,1"}};
     party p[4];
     for (size_t i = 0; i < sizeof differ / sizeof *differ; i++) {
         const char *one = strncmp(differ[i][0], "no ", 3) ? differ[i][0] : "", *other = differ[i][1];
@@ -915,9 +915,10 @@ TEST(ranks_compare_each_option_that_they_share)
         }
     }
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
-        char b[100];
-        snprintf(b, sizeof b, "--data=planted.ggnn --devices=4 %s", own[i]);
-        compare_parties("--data=planted.ggnn --devices=4", b, p);
+        char a[100], b[140];
+        snprintf(a, sizeof a, "--data=planted.ggnn --devices=4 %s", own[i][0]);
+        snprintf(b, sizeof b, "%s %s", a, own[i][1]);
+        compare_parties(a, b, p);
         for (int r = 0; r < 4; r++) CHECK(p[r].agrees && !p[r].why.text[0]);
     }
     compare_parties("--data=planted.ggnn --store=parts --topology=ring", "--data=planted.ggnn --store=parts --topology=none", p);

@@ -1152,7 +1152,7 @@ TEST(what_cannot_be_traced_is_refused_with_a_reason)
         const char *options, *reason;
         int status;
     } wrong[] = {{"--trace-step 1 --devices 2", "--trace-step 1: prints a step of one device, here are 2", 2},
-                 {"--trace-step 1 --backend cuda", "--trace-step 1: prints what a CPU computes; use --backend cpu", 2},
+                 {"--trace-step 1 --backend cuda", "--trace-step 1: needs --backend cpu, as it prints what a CPU computes", 2},
                  {"--trace-step 1 --parallel split", "--trace-step 1: prints whole mini-batches, and --parallel split cuts them; use --parallel data", 2},
                  {"--trace-step 7 --batch 1", "--trace-step 7: the training has 6 steps, 2 mini-batches in each of 3 epochs", 1},
                  {"--trace-step -1", "--trace-step", 2}};
