@@ -96,18 +96,6 @@ bool json_is_text(const char* value, const char* text)
     return value && *value == '"' && strncmp(value + 1, text, length) == 0 && value[length + 1] == '"';
 }
 
-bool json_copy_text(const char* value, char* text, size_t size)
-{
-    const char* end = value && *value == '"' ? after_text(value) : NULL;
-    size_t used = 0;
-    for (const char* at = value + 1; end && at < end - 1 && used + 1 < size; at++) {
-        if (*at == '\\' && strchr("\"\\/", at[1])) at++;
-        text[used++] = *at;
-    }
-    text[used] = 0;
-    return end != NULL;
-}
-
 double json_number(const char* value)
 {
     return value && (*value == '-' || (*value >= '0' && *value <= '9')) ? strtod(value, NULL) : NAN;

@@ -11,8 +11,6 @@ const char* json_member(const char* object, const char* key); /* NULL: none, or 
 const char* json_begin(const char* array);                    /* its first element; NULL: none, or no array */
 const char* json_next(const char* element);                   /* the one after; NULL at the end */
 bool json_is_text(const char* value, const char* text);
-bool json_copy_text(const char* value, char* text,
-                    size_t size);      /* false: no text; \uXXXX is left as it stands */
 double json_number(const char* value); /* NaN: null or no number */
 bool json_whole(const char* text);     /* one well-formed value and nothing more */
 #endif

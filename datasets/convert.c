@@ -35,7 +35,6 @@ static const format_entry formats[] = {
     {"graphsaint", NULL, "GraphSAINT folder"},
 };
 
-const char* convert_format_name(convert_format format) { return formats[format].name; }
 
 static bool is_folder(const char* path)
 {

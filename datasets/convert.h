@@ -15,5 +15,4 @@ int convert_main(int argc, char** argv);
 
 /* What a path holds, by names inside and first bytes. */
 bool convert_detect(convert_format* format, const char* in, error* why);
-const char* convert_format_name(convert_format format);
 #endif

@@ -128,6 +128,12 @@ inline void close_run(run* r)
     tiers_close(&r->data);
 }
 
+inline void train_step(net* n, const mini_batch* b, uint32_t step, float rate)
+{
+    net_compute(n, b, step);
+    net_update(n, rate);
+}
+
 // Step number i. The loss, unless the step is not to be waited for.
 inline double take_step(run* r, const fixture* f, int i, bool wait = true)
 {
@@ -138,7 +144,7 @@ inline double take_step(run* r, const fixture* f, int i, bool wait = true)
         b = batch_take(r->batches, &why);
         if (!b || !net_fit(r->n, loader_shape(r->batches), &why)) return NAN;
     }
-    net_step(r->n, b, static_cast<uint32_t>(i), 0.01f / static_cast<float>(i + 1));
+    train_step(r->n, b, static_cast<uint32_t>(i), 0.01f / static_cast<float>(i + 1));
     if (r->batches) batch_give(r->batches, b);
     return wait ? net_losses_of(r->n, true).last : 0;
 }

@@ -33,6 +33,19 @@ static char* json_of(const char* arguments)
     return read_text(path);
 }
 
+/* False: no text; \uXXXX is left as it stands. */
+static bool json_copy_text(const char* value, char* text, size_t size)
+{
+    const char* end = value && *value == '"' ? json_after(value) : NULL;
+    size_t used = 0;
+    for (const char* at = value + 1; end && at < end - 1 && used + 1 < size; at++) {
+        if (*at == '\\' && strchr("\"\\/", at[1])) at++;
+        text[used++] = *at;
+    }
+    text[used] = 0;
+    return end != NULL;
+}
+
 /* ---- the JSON reader ---------------------------------------------------------------------------------- */
 
 TEST(reader_finds_members_and_elements)

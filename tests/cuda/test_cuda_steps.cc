@@ -91,7 +91,7 @@ TEST(more_kinds_of_batches_than_graphs_are_kept_train_as_one_kind)
             const mini_batch* taken = batch_take(r.batches, &why);
             mini_batch        b = *taken;
             b.known.max += several * (i % 70);
-            net_step(r.n, &b, static_cast<uint32_t>(i), 0.01f);
+            train_step(r.n, &b, static_cast<uint32_t>(i), 0.01f);
             batch_give(r.batches, taken);
         }
         after[several] = values(&r, net_state_of(r.n).value);
@@ -122,7 +122,7 @@ TEST(a_step_reads_the_rows_that_it_is_given)
         for (int i = 0; i < 8; i++) {
             mini_batch b = *taken;
             if (i % 2) b.rows = other.at();
-            net_step(r.n, &b, static_cast<uint32_t>(i), 0.01f);
+            train_step(r.n, &b, static_cast<uint32_t>(i), 0.01f);
         }
         after[plain] = values(&r, net_state_of(r.n).value);
         batch_give(r.batches, taken);

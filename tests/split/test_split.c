@@ -3,6 +3,54 @@
 #include "tests/owners.h"
 #include "trainer/split/split.h"
 
+/* ==== what ranks do together, for the parts of one process ====================================================== */
+
+static bool split_cooperative(split_part* part, const ggnn_graph* g, const ggnn_rng* rng, const ggnn_node* seeds, int64_t num_seeds, error* why)
+{
+    const int32_t parts = part->at.parts;
+    bool good = true;
+    for (int32_t p = 0; good && p < parts; p++) good = split_begin(&part[p], seeds, num_seeds, why);
+    for (int32_t h = 0; good && h < part->num_hops; h++) {
+        for (int32_t p = 0; good && p < parts; p++) good = split_sample(&part[p], h, g, rng, why);
+        for (int32_t q = 0; good && q < parts; q++) {
+            const ggnn_node* ids[GGNN_PARTS_MAX];
+            int64_t n[GGNN_PARTS_MAX];
+            for (int32_t p = 0; p < parts; p++) {
+                const int64_t* from = part[p].hop[h].from;
+                ids[p] = part[p].ask + from[q];
+                n[p] = from[q + 1] - from[q];
+            }
+            good = split_merge(&part[q], h, ids, n, why);
+        }
+    }
+    return good;
+}
+
+/* Forward: out (num_src, width) gets the rows of a part's sources in hop h, from their owners. rows[q] (count[h + 1] of q, width). */
+static void split_rows(float* out, const split_part* part, int32_t self, int32_t h, const float* const* rows, int64_t width)
+{
+    const split_hop* mine = &part[self].hop[h];
+    for (int32_t q = 0; q < part->at.parts; q++) {
+        const split_hop* theirs = &part[q].hop[h];
+        const int32_t *send = theirs->send + theirs->to[self], *receive = mine->receive + mine->from[q];
+        for (int64_t i = 0; i < mine->from[q + 1] - mine->from[q]; i++)
+            memcpy(out + receive[i] * width, rows[q] + send[i] * width, (size_t)width * sizeof *out);
+    }
+}
+
+/* Backward, the adjoint: drows (count[h + 1] of the part, width) is the sum of what the parts have for its rows, part 0 first. */
+static void split_rows_back(float* drows, const split_part* part, int32_t self, int32_t h, const float* const* dout, int64_t width)
+{
+    const split_hop* mine = &part[self].hop[h];
+    memset(drows, 0, (size_t)(part[self].count[h + 1] * width) * sizeof *drows);
+    for (int32_t p = 0; p < part->at.parts; p++) {
+        const split_hop* theirs = &part[p].hop[h];
+        const int32_t *send = mine->send + mine->to[p], *receive = theirs->receive + theirs->from[self];
+        for (int64_t i = 0; i < mine->to[p + 1] - mine->to[p]; i++)
+            for (int64_t f = 0; f < width; f++) drows[send[i] * width + f] += dout[p][receive[i] * width + f];
+    }
+}
+
 enum { NODES = 400, MAX_SEEDS = 64, WIDTH = 3, STEP = 7, SEED = 11 };
 
 static error why;

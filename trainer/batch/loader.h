@@ -3,7 +3,7 @@
 
        loader_begin(l, &pass, 0);
        while ((b = batch_take(l, why))) {   // the next one, prepared: it is the caller's
-           net_step(n, b, ...);
+           net_compute(n, b, ...);
            batch_give(l, b);                // and now the ring's again
        }
 

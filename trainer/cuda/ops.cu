@@ -429,7 +429,6 @@ static device* open_device(int32_t number, bool tf32, error* why)
     d->most_parts = GGNN_CUDA_PARTS_MAX;
     d->own = new context();
     d->plain = getenv("GGNN_TRAIN_PLAIN") != nullptr;
-    d->serial = getenv("GGNN_TRAIN_SERIAL") != nullptr;
     cudaError_t e = open_context(d, number, tf32);
     if (e == cudaSuccess) return d;
     error_set(why, "--backend %s: device %d: %s", d->backend, number, cudaGetErrorString(e));

@@ -34,8 +34,8 @@ struct device {
     bool  overlaps;      /* it prepares a batch while another one trains, unless it is `serial` */
     int32_t most_parts;  /* that ids are split over on it (ops.h: split) */
     error failed;        /* the first thing that went wrong on it, as operations return nothing; empty: none */
-    bool  plain;         /* to compare with: nothing is captured as a graph (environment GGNN_TRAIN_PLAIN=1), */
-    bool  serial;        /* and no batch is sampled while another one trains (GGNN_TRAIN_SERIAL=1) */
+    bool  plain;         /* to compare with: nothing is captured as a graph (environment GGNN_TRAIN_PLAIN=1) */
+    bool  serial;        /* no batch is sampled while another one trains (--pipeline serial) */
     bool  profile;       /* every operation is waited for and timed: plain and serial then too */
     int64_t bytes, most_bytes;  /* that were taken from it, now and at most; 0 on a CPU */
     int64_t launched, replayed; /* pieces of work so far, by their operations or as a graph */

@@ -497,12 +497,6 @@ void net_update(net* n, float learning_rate)
     n->ops->update(n);
 }
 
-void net_step(net* n, const mini_batch* b, uint32_t step, float learning_rate)
-{
-    net_compute(n, b, step);
-    net_update(n, learning_rate);
-}
-
 /* ==== what the rest of the trainer asks ======================================================================== */
 
 const mini_batch* net_whole(const net* n) { return &n->whole; }

@@ -149,9 +149,6 @@ void net_take_sums(net* n, uint32_t step, const net_sums* sums);
 /* One step of the optimiser on all parameters; the step's loss joins the losses. Captured as net_compute. */
 void net_update(net* n, float learning_rate);
 
-/* Both, on one device. */
-void net_step(net* n, const mini_batch* b, uint32_t step, float learning_rate);
-
 typedef struct { /* of the steps since net_start_losses, added up in their order where the net runs */
     double  sum;      /* of known * mean loss, */
     int64_t rows;     /* and of known */

@@ -181,20 +181,6 @@ static bool exchange_ids(split_part* part, int32_t h, error* why)
     return true;
 }
 
-bool split_cooperative(split_part* part, const ggnn_graph* g, const ggnn_rng* rng, const ggnn_node* seeds, int64_t num_seeds,
-                       error* why)
-{
-    const int32_t parts = part->at.parts;
-    for (int32_t p = 0; p < parts; p++)
-        if (!split_begin(&part[p], seeds, num_seeds, why)) return false;
-    for (int32_t h = 0; h < part->num_hops; h++) {
-        for (int32_t p = 0; p < parts; p++)
-            if (!split_sample(&part[p], h, g, rng, why)) return false;
-        if (!exchange_ids(part, h, why)) return false;
-    }
-    return true;
-}
-
 /* ==== a batch that was sampled whole ================================================================================ */
 
 /* The part's lists. All hops number a batch's ids alike, and a hop's are the first of the next one's; so are the lists.
@@ -262,29 +248,4 @@ bool split_single(split_part* part, const ggnn_batch* whole, error* why)
         if (!exchange_ids(part, h, why)) return false;
     }
     return true;
-}
-
-/* ==== rows =========================================================================================================== */
-
-void split_rows(float* out, const split_part* part, int32_t self, int32_t h, const float* const* rows, int64_t width)
-{
-    const split_hop* mine = &part[self].hop[h];
-    for (int32_t q = 0; q < part->at.parts; q++) {
-        const split_hop* theirs = &part[q].hop[h];
-        const int32_t *send = theirs->send + theirs->to[self], *receive = mine->receive + mine->from[q];
-        for (int64_t i = 0; i < mine->from[q + 1] - mine->from[q]; i++)
-            memcpy(out + receive[i] * width, rows[q] + send[i] * width, (size_t)width * sizeof *out);
-    }
-}
-
-void split_rows_back(float* drows, const split_part* part, int32_t self, int32_t h, const float* const* dout, int64_t width)
-{
-    const split_hop* mine = &part[self].hop[h];
-    memset(drows, 0, (size_t)(part[self].count[h + 1] * width) * sizeof *drows);
-    for (int32_t p = 0; p < part->at.parts; p++) {
-        const split_hop* theirs = &part[p].hop[h];
-        const int32_t *send = mine->send + mine->to[p], *receive = theirs->receive + theirs->from[self];
-        for (int64_t i = 0; i < mine->to[p + 1] - mine->to[p]; i++)
-            for (int64_t f = 0; f < width; f++) drows[send[i] * width + f] += dout[p][receive[i] * width + f];
-    }
 }

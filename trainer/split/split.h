@@ -20,8 +20,7 @@
      single       one mini-batch is sampled, then split by owner of the target: split_take, then for each hop an
                   all-to-all of ids, split_merge. split_single does that for the parts of one process
      cooperative  each part samples its own list, and tells the owners which sources it needs. They drop repeated ones:
-                  split_begin, then for each hop split_sample, an all-to-all of ids, split_merge. split_cooperative
-                  does that for the parts of one process
+                  split_begin, then for each hop split_sample, an all-to-all of ids, split_merge
    With P = 1 either is the mini-batch itself. */
 #ifndef TRAINER_SPLIT_H
 #define TRAINER_SPLIT_H
@@ -83,19 +82,8 @@ bool split_merge(split_part* s, int32_t h, const ggnn_node* const* ids, const in
 bool split_take(split_part* s, const ggnn_batch* whole, error* why);
 void split_ask(split_part* s, int32_t h);
 
-/* A mini-batch over the parts of this process, part[p].self = p. Serial. O(edges) */
-bool split_cooperative(split_part* part, const ggnn_graph* g, const ggnn_rng* rng, const ggnn_node* seeds, int64_t num_seeds,
-                       error* why);
-/* The same from a batch that was sampled whole. Lists keep the batch's order. O(edges) */
+/* That of the parts of this process, part[p].self = p, and the exchanges. Lists keep the batch's order. Serial. O(edges) */
 bool split_single(split_part* part, const ggnn_batch* whole, error* why);
-
-/* Forward: out (num_src, width) gets the rows of a part's sources in hop h, from their owners. rows[q] (count[h + 1] of q,
-   width): those of part q's list h + 1. No matrix has padding. */
-void split_rows(float* out, const split_part* part, int32_t self, int32_t h, const float* const* rows, int64_t width);
-
-/* Backward, the adjoint. drows (count[h + 1] of the part, width) is overwritten with the sum of what the parts have for
-   its rows, part 0 first. dout[p] (num_src of p, width): of part p's sources. */
-void split_rows_back(float* drows, const split_part* part, int32_t self, int32_t h, const float* const* dout, int64_t width);
 
 #ifdef __cplusplus
 }
