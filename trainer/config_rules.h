@@ -24,7 +24,7 @@ typedef enum {
 typedef struct {
     const char* a;
     config_verb verb;
-    const char *b, *why; /* why of needs and idle: "" */
+    const char *b, *why; /* of needs and idle it may be "" */
 } config_rule;
 
 extern const config_rule config_rules[]; /* the last one is CONFIG_RULES_END */
