@@ -8,9 +8,9 @@
 #include "common/same_file.h"
 #include "common/sibling.h"
 #include "datasets/hotness.h"
-#include "trainer/comm.h"
+#include "trainer/ranks/comm.h"
 #include "trainer/config_rules.h"
-#include "trainer/device.h"
+#include "trainer/device/device.h"
 
 /* What else there is to know of an option. */
 enum {

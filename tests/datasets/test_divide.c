@@ -1,4 +1,4 @@
-/* test_divide.c - datasets/divide.h, and what its METIS parts are balanced by: metis.h, hotness_count_edges. */
+/* test_divide.c - datasets/divide.h, and what its METIS parts are balanced by: metis.h, hotness_weigh. */
 #include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
