@@ -611,22 +611,60 @@ GGNN_API ggnn_status ggnn_graph_out_degrees(int64_t* out_degree, const ggnn_list
 // ==== [4] SAMPLE: neighbours of one node; random walks
 // =============================================================================
 // Every method is a function of (list, fanout, rng, hop, node). Of a list of n edges it takes m = fanout:
-// fanout < 0 takes the whole list, 0 nothing; n <= m takes the whole list too, in order (not by REPLACEMENT
-// and WALK). WEIGHTED leaves edges of weight 0 out, of a whole list too. Above GGNN_FANOUT_MAX, Fisher-Yates,
-// path doubling and rejection return the reservoir's sample, as their sets would no longer fit a GPU's shared
-// memory.
+// fanout < 0 takes the whole list, 0 nothing; n <= m takes the whole list too, in order (not by methods that
+// repeat or walk). One that weighs leaves edges of weight 0 out, of a whole list too. Above GGNN_FANOUT_MAX
+// those that hold a set return the reservoir's sample, as it would no longer fit a GPU's shared memory.
+//
+//   FISHER_YATES    for i < m draw r_i in [0, n-1-i] and take the offset in slot r_i; the offset in slot
+//                   n-1-i moves there, and draw i gives that slot up. Slot s holds s at first
+//   PATH_DOUBLING   the same result; the CUDA twin has WholeGraph's parallel Algorithm 1 for it, which
+//                   ggnn_reference.h lays open
+//   REJECTION       the first m distinct of the node's draws in [0, n), as drawn: XGNN
+//   RESERVOIR       m slots, s holds s; for i = m..n-1 draw r in [0, i]; r < m: slot r gets i. O(n)
+//   WEIGHTED        A-Res: the m least -log2(u)/w, ascending; weight 0 never. O(n)
+//   REPLACEMENT     m independent draws in [0, n)
+//   WALK            PinSAGE: the m most visited nodes of random walks; weights are the visits
 
+// What code asks about a method, rather than which one it is; combined with |.
 typedef GGNN_ENUM {
-    GGNN_FISHER_YATES,  // for i < m draw r_i in [0, n-1-i] and take the offset in slot r_i; the offset in
-                        // slot n-1-i moves there, and draw i gives that slot up. Slot s holds s at first
-    GGNN_PATH_DOUBLING, // the same result; the CUDA twin has WholeGraph's parallel Algorithm 1 for it, which
-                        // ggnn_reference.h lays open
-    GGNN_REJECTION,     // the first m distinct of the node's draws in [0, n), as drawn: XGNN
-    GGNN_RESERVOIR,     // m slots, s holds s; for i = m..n-1 draw r in [0, i]; r < m: slot r gets i. O(n)
-    GGNN_WEIGHTED,      // A-Res: the m least -log2(u)/w, ascending; weight 0 never. O(n)
-    GGNN_REPLACEMENT,   // m independent draws in [0, n)
-    GGNN_WALK           // PinSAGE: the m most visited nodes of random walks; weights are the visits
+    GGNN_METHOD_HOLDS_SET = 1, // of what it drew: above GGNN_FANOUT_MAX its sample is RESERVOIR's
+    GGNN_METHOD_SCANS = 2,     // looks at every edge of a list, at any fanout
+    GGNN_METHOD_WEIGHS = 4,    // edges' weights decide. A bad one is GGNN_ERROR_WEIGHT, and an edge of weight
+                               // 0 is never taken: how many a list gives is known by its weights alone
+    GGNN_METHOD_REPEATS = 8,   // with replacement: takes m of any list that has an edge, some more than once
+    GGNN_METHOD_WALKS = 16     // takes nodes from anywhere, not edges of a list: they have no position
+} ggnn_method_trait;
+
+// The list of methods: X(enumerator, number, name in options, traits). A packed batch keeps the number, and
+// so do programs that bind this header by numbers: it never changes. A new method takes the next one, below
+// the others, and none is given twice. So WALK, the odd one out, is in the midst: loops run to
+// GGNN_NUM_METHODS, and ask for the trait.
+#define GGNN_METHODS(X)                                                                       \
+    X(GGNN_FISHER_YATES, 0, "fisher-yates", GGNN_METHOD_HOLDS_SET)                            \
+    X(GGNN_PATH_DOUBLING, 1, "path-doubling", GGNN_METHOD_HOLDS_SET)                          \
+    X(GGNN_REJECTION, 2, "rejection", GGNN_METHOD_HOLDS_SET)                                  \
+    X(GGNN_RESERVOIR, 3, "reservoir", GGNN_METHOD_SCANS)                                      \
+    X(GGNN_WEIGHTED, 4, "weighted", GGNN_METHOD_SCANS | GGNN_METHOD_WEIGHS)                   \
+    X(GGNN_REPLACEMENT, 5, "replacement", GGNN_METHOD_REPEATS)                                \
+    X(GGNN_WALK, 6, "walk", GGNN_METHOD_WALKS)
+typedef GGNN_ENUM {
+#define GGNN_X(method, number, name, traits) method = number,
+    GGNN_METHODS(GGNN_X)
+#undef GGNN_X
 } ggnn_method;
+#define GGNN_X(method, number, name, traits) + 1
+enum { GGNN_NUM_METHODS = 0 GGNN_METHODS(GGNN_X) }; // their numbers are those below
+#undef GGNN_X
+
+// All names, "fisher-yates|path-doubling|...", in the order of the numbers.
+#define GGNNI_BAR_NAME(method, number, name, traits) "|" name
+#define GGNN_METHOD_NAMES (&GGNN_METHODS(GGNNI_BAR_NAME)[1])
+
+// Its own name; NULL where there is no such method.
+GGNN_HD const char* ggnn_method_name(ggnn_method method);
+
+// Has the method one of these traits? 0 where there is no such method.
+GGNN_HD int ggnn_method_has(ggnn_method method, int traits);
 
 enum { GGNN_FANOUT_MAX = 1024 };
 
@@ -634,9 +672,9 @@ enum { GGNN_FANOUT_MAX = 1024 };
 GGNN_API size_t ggnn_sample_workspace_bytes(ggnn_method method, int64_t fanout);
 
 // Samples one list. offset gets offsets into the list; it has room for min(fanout, degree) of them (fanout <
-// 0: degree; REPLACEMENT: fanout). Returns how many were taken; -1: WEIGHTED met a weight that is negative or
-// not finite; -2: an argument is out of range. Any method but WALK. Expected O(m) but where the method says
-// otherwise; REJECTION draws about n ln(n / (n - m)) times.
+// 0: degree; a method that repeats: fanout). Returns how many were taken; -1: one that weighs met a weight
+// that is negative or not finite; -2: an argument is out of range. Any method that does not walk. Expected
+// O(m) but for those that scan; REJECTION draws about n ln(n / (n - m)) times.
 GGNN_API int64_t ggnn_sample_list(int64_t* offset, const ggnn_list* list, ggnn_method method, int64_t fanout,
                                   const ggnn_rng* rng, int32_t hop, ggnn_node node, void* workspace);
 
@@ -1282,6 +1320,28 @@ GGNN_HD int ggnn_walks_valid(ggnn_walks how)
            how.restart >= 0.0f && how.restart <= 1.0f;
 }
 
+GGNN_HD const char* ggnn_method_name(ggnn_method method)
+{
+    switch (method) {
+#define GGNN_X(method, number, name, traits) \
+    case method: return name;
+        GGNN_METHODS(GGNN_X)
+#undef GGNN_X
+    }
+    return 0;
+}
+
+GGNN_HD int ggnn_method_has(ggnn_method method, int traits)
+{
+    switch (method) {
+#define GGNN_X(method, number, name, own) \
+    case method: return ((own) & traits) != 0;
+        GGNN_METHODS(GGNN_X)
+#undef GGNN_X
+    }
+    return 0;
+}
+
 GGNN_HD ggnn_sampling ggnn_sampling_plain(ggnn_method method, const int32_t* fanout, int32_t num_hops)
 {
     ggnn_sampling how = {GGNN_FISHER_YATES, 0, {0}, 0, 0, {0, 0, 0}, 0, {0}, {0}};
@@ -1295,6 +1355,12 @@ GGNN_HD ggnn_sampling ggnn_sampling_plain(ggnn_method method, const int32_t* fan
 // NULL is a mistake only where an element would be read or written.
 
 GGNN_HD int ggnni_type_known(ggnn_type type) { return (uint32_t)type <= GGNN_F16; }
+GGNN_HD int ggnni_method_known(ggnn_method method) { return (uint32_t)method < GGNN_NUM_METHODS; }
+GGNN_HD int ggnni_samples_lists(ggnn_method method) // by ggnn_sample_list
+{
+    return ggnni_method_known(method) && !ggnn_method_has(method, GGNN_METHOD_WALKS);
+}
+GGNN_HD int ggnni_walks(const ggnn_sampling* how) { return ggnn_method_has(how->method, GGNN_METHOD_WALKS); }
 GGNN_HD int ggnni_node_given(int64_t v) { return (uint64_t)v >> 48 == 0; } // a stream has 48 bits for it
 GGNN_HD int ggnni_sizes_local(int64_t dst, int64_t src, int64_t edges) // of int32_t numbers
 {
@@ -1471,11 +1537,11 @@ GGNN_HD const char* ggnni_sampling_fault(const ggnn_graph* g, const ggnn_samplin
     if (g->num_nodes < 0 || g->num_edges < 0) return "the graph has a negative size";
     if (how->num_hops < 1 || how->num_hops > GGNN_HOPS_MAX) return "num_hops is outside [1, 8]";
     if (max_seeds < 0 || max_seeds > INT32_MAX) return "max_seeds is outside [0, 2^31)";
-    if ((uint32_t)how->method > GGNN_WALK) return "there is no such method";
+    if (!ggnni_method_known(how->method)) return "there is no such method";
     if (how->first_hop < 0 || how->first_hop > GGNN_HOP_NUMBERS - how->num_hops)
         return "a hop number is outside [0, 256)";
     if (how->keep & ~GGNN_KEEP_ALL) return "keep has an unknown flag";
-    if (how->method == GGNN_WALK && !ggnn_walks_valid(ggnn_walks_or_default(how->walk)))
+    if (ggnni_walks(how) && !ggnn_walks_valid(ggnn_walks_or_default(how->walk)))
         return "walks, their length or restart are out of range";
     return 0;
 }
@@ -1489,9 +1555,9 @@ GGNN_HD const char* ggnni_bound_hop(ggnn_batch* b, int32_t h)
     const int64_t        dst = h ? b->hop[h - 1].num_src.max : seeds, fanout = how->fanout[h];
     int64_t              all = b->num_edges, edges, src;
     if (how->max_src[h] < 0 || how->max_edges[h] < 0) return "max_src or max_edges is negative";
-    if (how->method == GGNN_WALK) all = dst * how->walk.walks * how->walk.length;
+    if (ggnni_walks(how)) all = dst * how->walk.walks * how->walk.length;
     edges = fanout < 0 ? all : dst * fanout;
-    if (edges > all && (how->method != GGNN_REPLACEMENT || fanout < 0)) edges = all;
+    if (edges > all && (!ggnn_method_has(how->method, GGNN_METHOD_REPEATS) || fanout < 0)) edges = all;
     if (how->max_edges[h] && edges > how->max_edges[h]) edges = how->max_edges[h];
     if (edges > INT32_MAX) return "a hop may have 2^31 edges or more: max_edges allows less";
     src = dst + edges < b->num_nodes ? dst + edges : b->num_nodes;
@@ -2621,24 +2687,22 @@ GGNN_API int64_t ggnn_sample_list(int64_t* offset, const ggnn_list* list, ggnn_m
 {
     ggnni_draws draws = {rng, hop, node, {{0, 0, 0, 0}}};
     int64_t     n;
-    if (!list || (uint32_t)method >= GGNN_WALK || hop < 0 || hop > 255 || !ggnni_node_given(node)) return -2;
+    if (!list || !ggnni_samples_lists(method) || hop < 0 || hop > 255 || !ggnni_node_given(node)) return -2;
     n = list->degree;
     if (fanout == 0 || n <= 0) return 0;
     if (!offset || !rng || (!workspace && ggnn_sample_workspace_bytes(method, fanout))) return -2;
-    if (fanout < 0 || (n <= fanout && method != GGNN_REPLACEMENT))
-        return ggnni_take_all(offset, list, method == GGNN_WEIGHTED);
+    if (fanout < 0 || (n <= fanout && !ggnn_method_has(method, GGNN_METHOD_REPEATS)))
+        return ggnni_take_all(offset, list, ggnn_method_has(method, GGNN_METHOD_WEIGHS));
+    if (fanout > GGNN_FANOUT_MAX && ggnn_method_has(method, GGNN_METHOD_HOLDS_SET)) method = GGNN_RESERVOIR;
     switch (method) {
-    case GGNN_WEIGHTED: return ggnni_weighted(offset, list, fanout, draws, workspace);
-    case GGNN_REPLACEMENT: ggnni_replacement(offset, n, fanout, draws); return fanout;
     case GGNN_FISHER_YATES:
-    case GGNN_PATH_DOUBLING:
-    case GGNN_REJECTION:
-    case GGNN_RESERVOIR:
-    case GGNN_WALK: break;
+    case GGNN_PATH_DOUBLING: ggnni_fisher_yates(offset, n, fanout, draws, workspace); break;
+    case GGNN_REJECTION: ggnni_rejection(offset, n, fanout, draws, workspace); break;
+    case GGNN_RESERVOIR: ggnni_reservoir(offset, n, fanout, draws); break;
+    case GGNN_WEIGHTED: return ggnni_weighted(offset, list, fanout, draws, workspace);
+    case GGNN_REPLACEMENT: ggnni_replacement(offset, n, fanout, draws); break;
+    case GGNN_WALK: break; // refused above
     }
-    if (method == GGNN_RESERVOIR || fanout > GGNN_FANOUT_MAX) ggnni_reservoir(offset, n, fanout, draws);
-    else if (method == GGNN_REJECTION) ggnni_rejection(offset, n, fanout, draws, workspace);
-    else ggnni_fisher_yates(offset, n, fanout, draws, workspace);
     return fanout;
 }
 
@@ -2923,18 +2987,20 @@ typedef struct {
 // Targets in a tile: one where it may draw many offsets.
 static int64_t ggnni_tile_width(ggnn_method method, int64_t fanout)
 {
-    return method == GGNN_WEIGHTED || fanout > GGNN_FANOUT_MAX ? 1 : GGNNI_TARGETS;
+    int by_weight = ggnn_method_has(method, GGNN_METHOD_WEIGHS);
+    return by_weight || fanout > GGNN_FANOUT_MAX ? 1 : GGNNI_TARGETS;
 }
 
-// Offsets that a tile may draw. Weighted samples of whole lists are drawn too; others take the lists as they
+// Offsets that a tile may draw. Samples by weight of whole lists are drawn too; others take the lists as they
 // are.
 static int64_t ggnni_tile_offsets(const ggnn_batch* b)
 {
-    int64_t most = 1;
+    const int by_weight = ggnn_method_has(b->how.method, GGNN_METHOD_WEIGHS);
+    int64_t   most = 1;
     for (int32_t h = 0; h < b->how.num_hops; h++) {
         int64_t m = b->how.fanout[h], edges = b->hop[h].num_edges.max;
         int64_t width = ggnni_tile_width(b->how.method, m);
-        if (m < 0) m = b->how.method == GGNN_WEIGHTED ? edges : 0;
+        if (m < 0) m = by_weight ? edges : 0;
         most = ggnni_max(most, width * (width == 1 ? ggnni_min(m, edges) : m));
     }
     return most;
@@ -2953,17 +3019,18 @@ static void* ggnni_carve(char* base, size_t* used, int64_t count, size_t size)
 static size_t ggnni_carve_scratch(ggnni_scratch* scratch, const ggnn_batch* b, char* base, size_t used)
 {
     const ggnn_sampling* how = &b->how;
+    const int            walks = ggnni_walks(how);
     size_t               sample = 0;
     memset(scratch, 0, sizeof *scratch);
-    if (how->method == GGNN_WALK) {
+    if (walks) {
         int64_t visits = (int64_t)how->walk.walks * how->walk.length;
         scratch->visited = (ggnn_node*)ggnni_carve(base, &used, visits, sizeof *scratch->visited);
         scratch->visits = (float*)ggnni_carve(base, &used, visits, sizeof *scratch->visits);
         sample = (size_t)visits * sizeof(ggnni_pair);
     }
-    for (int i = 0; i < 2 && how->method != GGNN_WALK; i++)
+    for (int i = 0; i < 2 && !walks; i++)
         scratch->offset[i] = (int64_t*)ggnni_carve(base, &used, ggnni_tile_offsets(b), sizeof(int64_t));
-    for (int32_t h = 0; h < how->num_hops && how->method != GGNN_WALK; h++) {
+    for (int32_t h = 0; h < how->num_hops && !walks; h++) {
         size_t bytes = ggnn_sample_workspace_bytes(how->method,
                                                    ggnni_min(how->fanout[h], b->hop[h].num_edges.max));
         sample = bytes > sample ? bytes : sample;
@@ -3125,14 +3192,15 @@ typedef struct {
     // where neighbours' ids go: hop->neighbor, or hop->indices, to be renumbered in place
     ggnn_node*           ids;
     int64_t              fanout;
-    int32_t              number; // of the hop: keys its draws
+    int32_t              number;             // of the hop: keys its draws
+    int                  by_weight, repeats; // how->method's traits, asked once
 } ggnni_hop;
 
-// Is the sample the list itself? (Weighted samples leave out what has no weight.)
+// Is the sample the list itself? (One by weight leaves out what has none.)
 static int ggnni_takes_whole(const ggnni_hop* at, int64_t degree)
 {
-    if (at->how->method == GGNN_WEIGHTED) return 0;
-    return at->fanout < 0 || (degree <= at->fanout && at->how->method != GGNN_REPLACEMENT);
+    if (at->by_weight) return 0;
+    return at->fanout < 0 || (degree <= at->fanout && !at->repeats);
 }
 
 // One tile of targets. In the pipeline of a hop tile t is drawn, then tile t-1 is fetched, then tile t-2
@@ -3176,7 +3244,7 @@ static ggnn_status ggnni_draw_one(const ggnni_hop* at, ggnni_tile* tile, ggnn_no
 {
     const ggnn_list* list = &tile->list[i];
     int64_t          most = at->fanout < 0 ? list->degree : at->fanout;
-    if (at->how->method != GGNN_REPLACEMENT || list->degree == 0) most = ggnni_min(most, list->degree);
+    if (!at->repeats || list->degree == 0) most = ggnni_min(most, list->degree);
     if (most > at->hop->num_edges.max) return GGNN_ERROR_CAPACITY; // no room for the offsets either
     tile->taken[i] = ggnn_sample_list(offset, list, at->how->method, at->fanout, at->rng, at->number, target,
                                       at->scratch->sample);
@@ -3335,7 +3403,7 @@ GGNN_API ggnn_status ggnn_sample_hop(ggnn_batch* b, const ggnn_graph* g, const g
 {
     GGNNI_REQUIRE(ggnni_takes_samples(b) && g && rng);
     ggnni_batch_state* state = (ggnni_batch_state*)b->workspace;
-    ggnni_hop          at = {NULL, g, &b->how, rng, NULL, NULL, 0, 0};
+    ggnni_hop          at = {NULL, g, &b->how, rng, NULL, NULL, 0, 0, 0, 0};
     int32_t            h = b->num_hops;
     int64_t            num_dst;
     ggnn_node          bad = -1;
@@ -3348,10 +3416,12 @@ GGNN_API ggnn_status ggnn_sample_hop(ggnn_batch* b, const ggnn_graph* g, const g
     at.ids = at.hop->neighbor ? at.hop->neighbor : (ggnn_node*)(void*)at.hop->indices;
     at.fanout = b->how.fanout[h];
     at.number = b->how.first_hop + h;
+    at.by_weight = ggnn_method_has(b->how.method, GGNN_METHOD_WEIGHS);
+    at.repeats = ggnn_method_has(b->how.method, GGNN_METHOD_REPEATS);
     num_dst = state->length[h];
     at.hop->indptr[0] = 0;
-    status = b->how.method == GGNN_WALK ? ggnni_walk_targets(b, &at, num_dst, &bad)
-                                        : ggnni_sample_tiles(b, &at, num_dst, &bad);
+    status = ggnni_walks(&b->how) ? ggnni_walk_targets(b, &at, num_dst, &bad)
+                                  : ggnni_sample_tiles(b, &at, num_dst, &bad);
     if (status != GGNN_OK) return ggnni_batch_fail(b, status, bad, h);
     state->edges[h] = at.hop->indptr[num_dst];
     state->length[h + 1] = b->seen->count;

@@ -1012,11 +1012,13 @@ struct hop_job {
                                 //                  memory of id where that is as wide; or NULL
 };
 
-// Edges that a list of this degree gives, by any method but WEIGHTED (at most as many) and WALK.
+// Edges that a list of this degree gives, by any method that does not walk; by weight, of so many that have
+// some.
 __device__ inline int64_t edges_taken(const hop_job& job, int64_t degree)
 {
     if (job.fanout < 0 || degree <= 0) return degree > 0 ? degree : 0;
-    return degree <= job.fanout && job.method != GGNN_REPLACEMENT ? degree : job.fanout;
+    if (degree > job.fanout || ggnn_method_has(job.method, GGNN_METHOD_REPEATS)) return job.fanout;
+    return degree;
 }
 
 // ggnn_neighbors of a node; where the node or its list is out of range that is reported, and the list is
@@ -1577,7 +1579,7 @@ inline cudaError_t launch_uniform(const hop_job& job, cudaStream_t stream)
         draws.most = divide_by(job.fanout);
         return launch_rows(replacement, THREADS, threads_for(job.fanout), draws, stream);
     }
-    if (job.method == GGNN_RESERVOIR || job.fanout > GGNN_FANOUT_MAX)
+    if (job.method == GGNN_RESERVOIR || job.fanout > GGNN_FANOUT_MAX) // the others here hold a set
         return wide ? launch_reservoir<unsigned long long>(job, stream)
                     : launch_reservoir<unsigned>(job, stream);
     if (job.method == GGNN_REJECTION)
@@ -2142,29 +2144,45 @@ static GGNNI_KERNEL(32, THREADS)
 }
 
 // A hop is two steps, with sums over tiles of the counts between them, or a scan into indptr.
-// Edges of each target: count (num_dst), overwritten. Reads the graph's indptr alone, but for WEIGHTED, which
-// reads the weights too, and WALK, which walks, and leaves in the workspace what sample_hop copies.
+// Edges of each target: count (num_dst), overwritten. Reads the graph's indptr alone, but for methods that
+// weigh, which read the weights too, and that walk, which leave in the workspace what sample_hop copies.
 inline cudaError_t count_hop(const hop_job& job, int64_t* count, cudaStream_t stream)
 {
-    const bool    by_warp = job.method == GGNN_WEIGHTED && job.fanout != 0;
+    const bool    by_warp = ggnn_method_has(job.method, GGNN_METHOD_WEIGHS) && job.fanout != 0;
     const int64_t tiles = tiles_of(job.num_dst.max, THREADS / (by_warp ? +WARP : 1));
-    if (job.method == GGNN_WALK) return count_walks(job, count, stream);
+    if (ggnn_method_has(job.method, GGNN_METHOD_WALKS)) return count_walks(job, count, stream);
     return launch(by_warp ? count_weighted_lists : count_lists, grid_of(tiles, THREADS), THREADS, stream, job,
                   count);
 }
 
 inline cudaError_t sample_hop(const hop_job& job, cudaStream_t stream)
 {
-    if (job.method == GGNN_WALK) return launch_place_walks(job, stream);
-    if (job.fanout == 0) return cudaSuccess;
-    return job.method == GGNN_WEIGHTED ? launch_weighted(job, stream) : launch_uniform(job, stream);
+    if (job.fanout == 0 && !ggnn_method_has(job.method, GGNN_METHOD_WALKS)) return cudaSuccess;
+    switch (job.method) {
+    case GGNN_FISHER_YATES:
+    case GGNN_PATH_DOUBLING:
+    case GGNN_REJECTION:
+    case GGNN_RESERVOIR:
+    case GGNN_REPLACEMENT: return launch_uniform(job, stream);
+    case GGNN_WEIGHTED: return launch_weighted(job, stream);
+    case GGNN_WALK: return launch_place_walks(job, stream);
+    }
+    return cudaErrorInvalidValue;
 }
 
 inline size_t hop_workspace_bytes(ggnn_method method, int32_t fanout, const ggnn_walks& walk, int64_t max_dst)
 {
-    if (method == GGNN_WALK) return walk_memory_of(ggnn_walks_or_default(walk), max_dst).bytes;
-    if (method != GGNN_WEIGHTED || fanout <= GGNN_FANOUT_MAX) return 0;
-    return pairs_bytes(weighted_buffer(fanout), max_dst);
+    switch (method) {
+    case GGNN_WEIGHTED:
+        return fanout <= GGNN_FANOUT_MAX ? 0 : pairs_bytes(weighted_buffer(fanout), max_dst);
+    case GGNN_WALK: return walk_memory_of(ggnn_walks_or_default(walk), max_dst).bytes;
+    case GGNN_FISHER_YATES:
+    case GGNN_PATH_DOUBLING:
+    case GGNN_REJECTION:
+    case GGNN_RESERVOIR:
+    case GGNN_REPLACEMENT: break;
+    }
+    return 0;
 }
 
 } // namespace ggnni
@@ -2173,7 +2191,7 @@ inline size_t hop_workspace_bytes(ggnn_method method, int32_t fanout, const ggnn
 // lists in work.
 inline size_t ggnn_cuda_sample_workspace_bytes(ggnn_method method, int32_t fanout, int64_t max_nodes)
 {
-    if (static_cast<uint32_t>(method) >= GGNN_WALK || max_nodes < 0) return 0;
+    if (!ggnni_samples_lists(method) || max_nodes < 0) return 0;
     return ggnni::hop_workspace_bytes(method, fanout, ggnn_walks(), max_nodes);
 }
 
@@ -2187,8 +2205,8 @@ typedef struct ggnn_cuda_samples {
     float*         weight;   //         overwritten: of the edges; or NULL
 } ggnn_cuda_samples;
 
-// The lists of D nodes sampled at once, each as by ggnn_sample_list; any method but WALK. D is the size
-// num_nodes.
+// The lists of D nodes sampled at once, each as by ggnn_sample_list; any method that does not walk. D is the
+// size num_nodes.
 // Rows of equal length: indptr[i] = i * fanout. Packed rows: counts only, a scan of them into indptr, then a
 // call with count NULL. workspace: of ggnn_cuda_sample_workspace_bytes; nothing need be kept in it.
 // status: GGNN_ERROR_ID for a node that is out of range or has a broken list (it has no edges) and for a
@@ -2205,7 +2223,7 @@ inline cudaError_t ggnn_cuda_sample_lists(const ggnn_cuda_samples* out, const gg
 {
     GGNNI_CUDA_REQUIRE(out && ggnni::graph_given(g, ggnni::known(num_nodes)));
     GGNNI_CUDA_REQUIRE(ggnni::keys_given(rng, hop) && ggnni::ids_given(nodes, num_nodes));
-    GGNNI_CUDA_REQUIRE(static_cast<uint32_t>(method) < GGNN_WALK && ggnni::can_count(g->traffic, g->at));
+    GGNNI_CUDA_REQUIRE(ggnni_samples_lists(method) && ggnni::can_count(g->traffic, g->at));
     GGNNI_CUDA_REQUIRE(workspace || !ggnn_cuda_sample_workspace_bytes(method, fanout, num_nodes.max));
     ggnni::hop_job job = {};
     cudaError_t    counted = cudaSuccess;
@@ -2294,9 +2312,9 @@ inline cudaError_t ggnn_cuda_walk_neighbors(ggnn_node* id, float* visits, int64_
 // launches; 3 L + 2 where the last one is global, whose sampling kernel is all there is to it. (A hash
 // table also takes a memset.) What makes a hop so few: numbering counts what the next hop's targets will
 // take, the ids from before and the new ones, with sums over tiles of them; the sampling kernel finds from
-// these where its edges go; and it inserts what it takes. More a hop: WEIGHTED 2 and WALK 3, whose counts
-// are kernels of their own; all neighbours 1 (offsets come first; fanout 0: offsets in place of a sample,
-// so none); a table whose lanes look in groups 1.
+// these where its edges go; and it inserts what it takes. More a hop: methods that weigh 2, and that walk 3,
+// whose counts are kernels of their own; all neighbours 1 (offsets come first; fanout 0: offsets in place of
+// a sample, so none); a table whose lanes look in groups 1.
 // A step called by itself counts for itself, 1 more, and relabels.
 //
 // What does not fit is reported (GGNN_ERROR_CAPACITY) and left out, and the batch stays one that every op may
@@ -2351,7 +2369,7 @@ inline batch_scratch scratch_of(const ggnn_batch* b, size_t* used)
 // No list is longer than all edges: a greater fanout asks for no more, but with replacement.
 inline int32_t fanout_of(const ggnn_batch* b, int32_t h)
 {
-    if (b->how.method == GGNN_REPLACEMENT) return b->how.fanout[h];
+    if (ggnn_method_has(b->how.method, GGNN_METHOD_REPEATS)) return b->how.fanout[h];
     return static_cast<int32_t>(least(b->how.fanout[h], b->num_edges));
 }
 
@@ -2495,9 +2513,9 @@ struct chain_link {
     next_hop next;
 };
 
-inline bool counts_alone(ggnn_method method) // by kernels of its own
+inline bool counts_alone(ggnn_method method) // by kernels of its own: the degree does not tell
 {
-    return method == GGNN_WEIGHTED || method == GGNN_WALK;
+    return ggnn_method_has(method, GGNN_METHOD_WEIGHS | GGNN_METHOD_WALKS);
 }
 
 // To hop h; NULL as g: a step called by itself.
@@ -2550,8 +2568,8 @@ inline cudaError_t number_seeds(ggnn_cuda_batch* b, const ggnn_graph* g, const g
 // indptr, and the sample itself. counted: numbering the targets has counted what they take.
 inline cudaError_t sample_edges(hop_job job, bool counted, const batch_scratch& scratch, cudaStream_t stream)
 {
-    const bool    alone = counts_alone(job.method);
-    const bool    places = job.method == GGNN_WALK || job.fanout > 0 || (alone && job.fanout < 0);
+    const bool    alone = counts_alone(job.method), walks = ggnn_method_has(job.method, GGNN_METHOD_WALKS);
+    const bool    places = walks || job.fanout > 0 || (alone && job.fanout < 0);
     const int64_t tile = INT64_C(1) << job.tile_bits, rows = job.num_dst.max + 1;
     const int64_t blocks = grid_of(tiles_of(rows, tile), THREADS);
     cudaError_t   error = alone ? count_hop(job, scratch.count, stream) : cudaSuccess;
@@ -2599,7 +2617,7 @@ inline cudaError_t sample_block(ggnn_cuda_batch* b, const ggnn_graph* g, const g
     cudaError_t   error = sample_edges(job, chained && !counts_alone(job.method), scratch, stream);
     b->num_hops = h + 1;
     const id_list targets = {b->id, job.num_dst};
-    if (error == cudaSuccess && job.method != GGNN_WALK)
+    if (error == cudaSuccess && !ggnn_method_has(job.method, GGNN_METHOD_WALKS))
         error = count_traffic(targets, job.num_dst.max, g->at, g->traffic, ALL_TIERS, stream);
     if (error != cudaSuccess || !b->hop[h].indices) return error;
     return number_sources(b, h, job, link, scratch, stream);

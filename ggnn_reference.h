@@ -26,20 +26,20 @@
 #pragma GCC optimize("no-finite-math-only", "signed-zeros", "fp-contract=off")
 #endif
 // ==== [4] SAMPLE: offsets of m = fanout of the n edges of a list ==========================================
-// Any method but GGNN_WALK; returns how many. Draw j is 64 random bits by (rng, hop, node, j) alone; each
+// Any method that does not walk; how many. Draw j is 64 random bits by (rng, hop, node, j) alone, and each
 // method brings it into its own range. Path doubling has Fisher-Yates' result. Above GGNN_FANOUT_MAX both and
 // rejection are the reservoir: a GPU's shared memory cannot hold their sets. work: 8 bytes per edge.
 GGNN_REF int64_t ggnn_ref_sample_list(int64_t* offset, const ggnn_list* list, ggnn_method method,
     int64_t fanout, const ggnn_rng* rng, int32_t hop, ggnn_node node, void* work)
 {
-    const int64_t n = list->degree, m = fanout;
+    const int64_t n = list->degree, m = fanout, weighs = ggnn_method_has(method, GGNN_METHOD_WEIGHS);
     int64_t       taken = 0, *slot = (int64_t*)work;
     double*       key = (double*)work;
     if (n <= 0 || m == 0) return 0;
-    if (m > GGNN_FANOUT_MAX && method != GGNN_WEIGHTED && method != GGNN_REPLACEMENT) method = GGNN_RESERVOIR;
-    if (m < 0 || (n <= m && method != GGNN_REPLACEMENT)) { // the whole list, in order
+    if (m > GGNN_FANOUT_MAX && ggnn_method_has(method, GGNN_METHOD_HOLDS_SET)) method = GGNN_RESERVOIR;
+    if (m < 0 || (n <= m && !ggnn_method_has(method, GGNN_METHOD_REPEATS))) { // the whole list, in order
         for (int64_t i = 0; i < n; i++)
-            if (method != GGNN_WEIGHTED || !list->weight || list->weight[i] > 0) offset[taken++] = i;
+            if (!weighs || !list->weight || list->weight[i] > 0) offset[taken++] = i;
     } else if (method == GGNN_REPLACEMENT) { // m independent draws
         for (; taken < m; taken++) offset[taken] = ggnn_draw_below(rng, hop, node, taken, n);
     } else if (method == GGNN_REJECTION) { // the first m distinct draws: XGNN
@@ -66,9 +66,9 @@ GGNN_REF int64_t ggnn_ref_sample_list(int64_t* offset, const ggnn_list* list, gg
             if (!(key[best] < INFINITY)) break;
             offset[taken] = best;
         }
-    } else { // Fisher-Yates: slot s holds s. Take the content of slot r; that of the last slot moves there
+    } else if (method == GGNN_FISHER_YATES || method == GGNN_PATH_DOUBLING) { // slot s holds s at first
         for (int64_t s = 0; s < n; s++) slot[s] = s;
-        for (; taken < m; taken++) {
+        for (; taken < m; taken++) { // take the content of slot r; that of the last slot moves there
             const int64_t r = ggnn_draw_below(rng, hop, node, taken, n - taken);
             offset[taken] = slot[r];
             slot[r] = slot[n - 1 - taken];
@@ -160,7 +160,7 @@ GGNN_REF void ggnn_ref_unique_append(ggnn_node* list, int64_t* count, int32_t* l
         local[i] = (int32_t)at;
     }
 }
-// Hop h of a batch by any method but GGNN_WALK. hop->id begins with the *num_dst.n targets; new sources are
+// Hop h of a batch by a method that does not walk. hop->id begins with the *num_dst.n targets; new ones are
 // appended. Arrays per edge are filled where they are not NULL; indices NULL: a last hop with global ids.
 // offset: room for the longest sample. work: 8 bytes per edge of the longest list.
 GGNN_REF void ggnn_ref_sample_hop(ggnn_block* hop, const ggnn_graph* g, const ggnn_sampling* how,

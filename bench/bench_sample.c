@@ -138,14 +138,6 @@ static bool sample_hop(bench* b, const bench_graph* g, const ggnn_node* target, 
 
 bool bench_sample(bench* b)
 {
-    static const struct {
-        ggnn_method method;
-        const char* name;
-    } other[] = {{GGNN_PATH_DOUBLING, "path doubling"},
-                 {GGNN_REJECTION, "rejection"},
-                 {GGNN_RESERVOIR, "reservoir"},
-                 {GGNN_WEIGHTED, "A-Res"},
-                 {GGNN_REPLACEMENT, "with replacement"}};
     const bench_graph* g = bench_graph_of(b);
     int64_t count, batch = b->o.own ? b->o.rows : g ? g->batch : 0;
     const ggnn_node* seeds = g ? cpu_seeds(b, g, batch, &count) : NULL;
@@ -166,10 +158,12 @@ bool bench_sample(bench* b)
     if (b->threads > 1 &&
         !sample_hop(b, g, s.batch.id, targets, GGNN_FISHER_YATES, g->fanout[0], "Fisher-Yates", b->threads))
         return false;
-    for (size_t i = 0; i < sizeof other / sizeof *other; i++) {
-        bool reads_all = other[i].method == GGNN_RESERVOIR || other[i].method == GGNN_WEIGHTED;
-        if (!sample_hop(b, g, reads_all ? seeds : s.batch.id, reads_all ? batch : targets, other[i].method,
-                        g->fanout[0], other[i].name, 1))
+    for (int i = 0; i < GGNN_NUM_METHODS; i++) { /* the others */
+        const ggnn_method method = (ggnn_method)i;
+        const bool scans = ggnn_method_has(method, GGNN_METHOD_SCANS);
+        if (method == GGNN_FISHER_YATES || ggnn_method_has(method, GGNN_METHOD_WALKS)) continue;
+        if (!sample_hop(b, g, scans ? seeds : s.batch.id, scans ? batch : targets, method, g->fanout[0],
+                        ggnn_method_name(method), 1))
             return false;
     }
     return true;

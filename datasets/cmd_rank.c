@@ -21,8 +21,6 @@ static const char text[] =
     "  random    at random\n"
     "presc, optimal and dual print what share of the reads counted the hottest nodes take.";
 
-static const char methods[] = "fisher-yates|path-doubling|rejection|reservoir|weighted|replacement|walk";
-
 typedef struct {
     int by, sampler;
     int64_t epochs, batch, split, seed, cache_bytes;
@@ -174,7 +172,7 @@ int rank_main(int argc, char** argv)
         {"by", OPTION_CHOICE, &set.by, 0, 0, HOTNESS_POLICIES, "what makes a node hot", NULL},
         {"presample-epochs", OPTION_INT, &set.epochs, 1, 10000, "K", "epochs that are counted", NULL},
         {"fanout", OPTION_LIST, &set.fanout, -1, 1 << 20, "N,N,...", "neighbours a hop, from the seeds outward; default: 15,10,5", NULL},
-        {"sampler", OPTION_CHOICE, &set.sampler, 0, 0, methods, "how neighbours are drawn", NULL},
+        {"sampler", OPTION_CHOICE, &set.sampler, 0, 0, GGNN_METHOD_NAMES, "how neighbours are drawn", NULL},
         {"batch", OPTION_INT, &set.batch, 1, 1 << 24, "N", "seeds of a mini-batch", NULL},
         {"split", OPTION_INT, &set.split, 0, 999, "K", "which split's training nodes", NULL},
         {"seed", OPTION_INT, &set.seed, 0, 9e18, "N", "of order and samples", NULL},

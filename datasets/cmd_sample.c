@@ -11,7 +11,6 @@
 #include "datasets/sample_device.h"
 #include "ggnn_reference.h"
 
-static const char methods[] = "fisher-yates|path-doubling|rejection|reservoir|weighted|replacement|walk";
 static const char tables[] = "auto|direct|hash";
 
 typedef struct {
@@ -116,8 +115,17 @@ static void print_round(void* context, int32_t round, const ggnn_ref_path* work,
 static int64_t list_draws(int64_t draw[TRACE_MAX], const ggnn_rng* rng, ggnn_method method, int32_t h, ggnn_node v,
                           int64_t n, int64_t m)
 {
-    bool shrinks = method == GGNN_FISHER_YATES || method == GGNN_PATH_DOUBLING, grows = method == GGNN_RESERVOIR;
-    int64_t draws = grows ? n - m : m, distinct = 0;
+    bool shrinks = false, grows = false;
+    int64_t draws = m, distinct = 0;
+    switch (method) {
+    case GGNN_FISHER_YATES:
+    case GGNN_PATH_DOUBLING: shrinks = true; break;
+    case GGNN_RESERVOIR: grows = true; draws = n - m; break;
+    case GGNN_REJECTION:
+    case GGNN_REPLACEMENT: break; /* each in [0, n) */
+    case GGNN_WEIGHTED:
+    case GGNN_WALK: return 0; /* keys and walks are printed in their place */
+    }
     if (draws > TRACE_MAX) return draws;
     for (int64_t i = 0; method == GGNN_REJECTION ? distinct < m && i < TRACE_MAX : i < draws; i++) {
         int64_t before = 0;
@@ -188,11 +196,11 @@ static void trace_target(const job* w, json* j, int32_t h, ggnn_node v)
     ggnn_list list = ggnn_neighbors(&w->graph, v);
     int64_t m = w->how.fanout[h], n = list.degree, draws = n; /* A-Res has a key an entry */
     ggnn_method method = w->how.method;
-    bool exact = method == GGNN_WEIGHTED || method == GGNN_REPLACEMENT || method == GGNN_WALK;
-    bool whole = method != GGNN_WALK && m != 0 && (m < 0 || (n <= m && method != GGNN_REPLACEMENT));
-    if (m > GGNN_FANOUT_MAX && !exact) method = GGNN_RESERVOIR;
+    bool walks = ggnn_method_has(method, GGNN_METHOD_WALKS), repeats = ggnn_method_has(method, GGNN_METHOD_REPEATS);
+    bool whole = !walks && m != 0 && (m < 0 || (n <= m && !repeats));
+    if (m > GGNN_FANOUT_MAX && ggnn_method_has(method, GGNN_METHOD_HOLDS_SET)) method = GGNN_RESERVOIR;
     begin_target(j, h, v, n, whole);
-    if (method == GGNN_WALK) {
+    if (walks) {
         print_walks(w, j, h, v);
     } else if (!whole && m > 0 && n > 0) {
         if (method != GGNN_WEIGHTED) draws = list_draws(draw, &w->rng, method, h, v, n, m);
@@ -279,7 +287,7 @@ static void print_table(const job* w)
     print_ints(NULL, "seeds", w->seed_ids, sizeof *w->seed_ids, *w->batch.num_seeds.n);
     print_ints(NULL, "local", w->batch.seed_local, sizeof *w->batch.seed_local, *w->batch.num_seeds.n);
     for (int32_t h = 0; h < w->batch.num_hops; h++)
-        print_hop_table(&w->batch, h, w->how.method == GGNN_WALK ? " or *visits" : "");
+        print_hop_table(&w->batch, h, ggnn_method_has(w->how.method, GGNN_METHOD_WALKS) ? " or *visits" : "");
     if (w->set->trace) trace(w, NULL);
 }
 
@@ -339,10 +347,10 @@ static bool sample_file(const char* path, const settings* set, error* why)
     memset(&w, 0, sizeof w);
     w.set = set;
     if (!dataset_open(&w.data, path, why)) return false;
-    if (set->sampler == GGNN_WEIGHTED && !w.data.csc.weight) {
+    if (ggnn_method_has((ggnn_method)set->sampler, GGNN_METHOD_WEIGHS) && !w.data.csc.weight) {
         error warning = {""};
-        error_set(&warning, "--sampler weighted: %s has no edge weights (section 'weight'): all neighbours are as likely",
-                  path);
+        error_set(&warning, "--sampler %s: %s has no edge weights (section 'weight'): all neighbours are as likely",
+                  ggnn_method_name((ggnn_method)set->sampler), path);
         command_warns(&warning);
     }
     good = sample(&w, why);
@@ -361,7 +369,7 @@ int sample_main(int argc, char** argv)
     const option table[] = {
         {"seeds", OPTION_LIST, &set.seeds, 0, 9e15, "LIST", "the nodes whose neighbourhood is wanted, 0,5,7", NULL},
         {"fanout", OPTION_LIST, &set.fanout, -1, INT32_MAX, "LIST", "neighbours a node, hop by hop from the seeds; -1: all", NULL},
-        {"sampler", OPTION_CHOICE, &set.sampler, 0, 0, methods, "how neighbours are drawn", NULL},
+        {"sampler", OPTION_CHOICE, &set.sampler, 0, 0, GGNN_METHOD_NAMES, "how neighbours are drawn", NULL},
         {"seed", OPTION_INT, &set.seed, 0, 9e15, "N", "of the random numbers", NULL},
         {"step", OPTION_INT, &set.step, 0, (1 << 30) - 1, "N", "which mini-batch: other steps draw other neighbours", NULL},
         {"walks", OPTION_INT, &set.walks, 1, 1 << 15, "N", "sampler walk: walks from each node", NULL},

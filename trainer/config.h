@@ -113,6 +113,9 @@ void config_print_resume(const config* c, FILE* out);
 /* Does the training look at the edges' weights? */
 bool config_reads_weights(const config* c);
 
+/* Is --sampler one that walks? */
+bool config_walks(const config* c);
+
 /* Does it multiply by the visits of walks? */
 bool config_counts_visits(const config* c);
 

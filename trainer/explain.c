@@ -113,11 +113,21 @@ static bool count_epochs(counts* k, error* why)
 
 static bool count_all(counts* k, error* why)
 {
-    const ggnn_sampling how = config_sampling(k->t->config);
-    const ggnn_walks walks = ggnn_walks_or_default(how.walk);
-    if (how.method != GGNN_WALK) return count_epochs(k, why);
-    k->visited = memory_new(memory_product((size_t)walks.walks, (size_t)walks.length, sizeof *k->visited), "walks", why);
-    const bool good = k->visited && count_epochs(k, why);
+    const training* t = k->t;
+    const ggnn_sampling how = config_sampling(t->config);
+    const int64_t n = t->task->count[SPLIT_TRAIN], most = t->config->batch < n ? t->config->batch : n;
+    const int64_t seeds = (most + t->worker.comm->ranks - 1) / t->worker.comm->ranks;
+    if (ggnn_batch_plan(&k->batch, &t->task->graph, &how, seeds, NULL) != GGNN_OK)
+        return error_set(why, "a mini-batch of %lld seeds: %s", (long long)seeds, k->batch.fault.what);
+    void* memory = memory_new(k->batch.bytes, "a mini-batch", why);
+    k->seeds = memory ? memory_new((size_t)seeds * sizeof *k->seeds, "seeds", why) : NULL;
+    if (k->seeds) ggnn_batch_init(&k->batch, memory);
+    const bool walks = ggnn_method_has(how.method, GGNN_METHOD_WALKS);
+    if (k->seeds && walks) {
+        const ggnn_walks from = ggnn_walks_or_default(how.walk);
+        k->visited = memory_new(memory_product((size_t)from.walks, (size_t)from.length, sizeof *k->visited), "walks", why);
+    }
+    const bool good = k->seeds && (k->visited || !walks) && count_epochs(k, why);
     memory_free(k->visited);
     return good;
 }
@@ -191,7 +201,7 @@ static double fanout_of(const config* c)
     const ggnn_sampling how = config_sampling(c);
     double fanout = 0;
     for (int32_t h = 0; h < how.num_hops; h++)
-        if (how.fanout[h]) fanout = how.method == GGNN_WALK ? 1 : how.fanout[h] > 0 ? how.fanout[h] : 1e9;
+        if (how.fanout[h]) fanout = ggnn_method_has(how.method, GGNN_METHOD_WALKS) ? 1 : how.fanout[h] > 0 ? how.fanout[h] : 1e9;
     return fanout;
 }
 
@@ -301,7 +311,7 @@ static void print_fanout(const explanation* e, const config* c)
     if (fanout < 1e9) snprintf(edges, sizeof edges, "%g", fanout);
     if (fanout > 0)
         printf("  a read of a list: %s edge%s of it %s looked at, as %s\n", edges, fanout == 1 ? "" : "s", fanout == 1 ? "is" : "are",
-               config_sampling(c).method == GGNN_WALK ? "by a walk's step" : "in the last hop");
+               ggnn_method_has(config_sampling(c).method, GGNN_METHOD_WALKS) ? "by a walk's step" : "in the last hop");
     else printf("  no edge of a list is looked at\n");
 }
 

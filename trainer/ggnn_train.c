@@ -86,12 +86,13 @@ static void warn(const program* p)
 {
     const config* c = &p->config;
     bool weighted = config_reads_weights(c), equal = weighted && !p->task.set.csc.weight;
-    bool walks = c->sampler == GGNN_WALK && !c->full_batch;
+    bool walks = config_walks(c) && !c->full_batch;
     if (equal)
-        warning("--sampler weighted: %s has no edge weights (section 'weight'): all neighbours are as likely", c->data);
+        warning("--sampler %s: %s has no edge weights (section 'weight'): all neighbours are as likely",
+                ggnn_method_name((ggnn_method)c->sampler), c->data);
     if (c->model == NET_GCN && (walks || (weighted && !equal)))
         warning("--sampler %s: GCN's scaling is an unbiased estimate only under uniform sampling",
-                walks ? "walk" : "weighted");
+                ggnn_method_name((ggnn_method)c->sampler));
     if (c->resume && !checkpoint_knows(&p->resumed, "feat"))
         warning("--resume %s: version 0.1 wrote it; that features, labels and splits are the same is not checked",
                 c->resume);

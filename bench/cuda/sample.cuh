@@ -7,13 +7,10 @@ namespace samples {
 
 using namespace gpu;
 
-struct method_name {
-    ggnn_method method;
-    const char* name;
-};
-const method_name methods[] = {{GGNN_FISHER_YATES, "Fisher-Yates"}, {GGNN_REJECTION, "rejection"},
-                               {GGNN_RESERVOIR, "reservoir"},       {GGNN_WEIGHTED, "weighted"},
-                               {GGNN_REPLACEMENT, "replacement"},   {GGNN_PATH_DOUBLING, "path doubling"}};
+#define GGNN_X(method, number, name, traits) method,
+const ggnn_method methods[] = {GGNN_METHODS(GGNN_X)};
+#undef GGNN_X
+bool of_lists(ggnn_method method) { return !ggnn_method_has(method, GGNN_METHOD_WALKS); }
 
 // Lists of `rows` nodes at a time. What is sampled changes from run to run, or the cache would hold it:
 // `sets` sets of nodes take turns.
@@ -95,15 +92,17 @@ bool check_lists(bench* b)
     made_graph g;
     host_graph host;
     if (!make_graph(b, &g, EMULATED ? 500 : 5000, 20, true, 3) || !fetch_graph(b, &host, g)) return false;
-    for (const method_name& m : methods)
+    for (ggnn_method m : methods)
         for (int32_t fanout : {5, 40}) {
+            if (!of_lists(m)) continue;
+            const char*   name = ggnn_method_name(m);
             hop           h;
             const int64_t rows = EMULATED ? 20 : 1000;
-            if (!open_hop(b, &h, g, rows, fanout, m.method) || !good(b, h.run(nullptr), m.name)) return false;
+            if (!open_hop(b, &h, g, rows, fanout, m) || !good(b, h.run(nullptr), name)) return false;
             auto ours = fetch(b, h.id, rows * fanout),
-                 theirs = plain_lists(host, fetch(b, h.nodes, rows), rows, fanout, m.method);
+                 theirs = plain_lists(host, fetch(b, h.nodes, rows), rows, fanout, m);
             if (!status_good(b, h.status) ||
-                !bench_equal(b, m.name, ours.data(), theirs.data(), ours.size() * sizeof ours[0]))
+                !bench_equal(b, name, ours.data(), theirs.data(), ours.size() * sizeof ours[0]))
                 return false;
         }
     return true;
@@ -113,17 +112,19 @@ bool check_lists(bench* b)
 
 // Least bytes: of each node its id, where its list begins and ends, the pieces of the list that hold what is
 // taken - all weights where they decide - and what is written.
-bool measure_hop(bench* b, const made_graph& g, int64_t rows, int32_t fanout, const method_name& m)
+bool measure_hop(bench* b, const made_graph& g, int64_t rows, int32_t fanout, ggnn_method m)
 {
     const scratch mine(b);
     const double  id = sizeof(ggnn_node), D = static_cast<double>(rows);
     hop*          h = own(b, new hop());
-    if (!h || !open_hop(b, h, g, rows, fanout, m.method) || !good(b, h->run(h->count), m.name)) return false;
+    if (!h || !open_hop(b, h, g, rows, fanout, m) || !good(b, h->run(h->count), ggnn_method_name(m)))
+        return false;
     double edges = 0;
     for (int64_t n : fetch(b, h->count, rows)) edges += static_cast<double>(n);
     bench_case c = case_of(b, [h] { return h->run(nullptr); });
-    name(&c, "%s, %lld nodes, fanout %d", m.name, static_cast<long long>(rows), static_cast<int>(fanout));
-    const double weights = m.method == GGNN_WEIGHTED ? D * g.edges_of(-1) * 4 : 0;
+    name(&c, "%s, %lld nodes, fanout %d", ggnn_method_name(m), static_cast<long long>(rows),
+         static_cast<int>(fanout));
+    const double weights = ggnn_method_has(m, GGNN_METHOD_WEIGHS) ? D * g.edges_of(-1) * 4 : 0;
     const double lists = D * (1 + g.atoms_of(fanout)) * 64;
     c.work = edges;
     c.unit = "edges";
@@ -171,11 +172,11 @@ bool sample(bench* b)
     if (!check_lists(b) || !make_graph(b, &g, nodes, EMULATED ? 10 : 50.5, true, 1)) return false;
     for (int64_t D : rows)
         for (int32_t k : {5, 10, 15, 30})
-            if (!measure_hop(b, g, D, k, methods[0])) return false;
-    for (const method_name& m : methods)
-        if (m.method != GGNN_FISHER_YATES && !measure_hop(b, g, rows[1], 15, m)) return false;
+            if (!measure_hop(b, g, D, k, GGNN_FISHER_YATES)) return false;
+    for (ggnn_method m : methods)
+        if (m != GGNN_FISHER_YATES && of_lists(m) && !measure_hop(b, g, rows[1], 15, m)) return false;
     for (int32_t k : {64, 256, 1024})
-        if ((!EMULATED || k == 64) && !measure_hop(b, g, rows[0], k, methods[5])) return false;
+        if ((!EMULATED || k == 64) && !measure_hop(b, g, rows[0], k, GGNN_PATH_DOUBLING)) return false;
     return measure_walks(b, g, rows[1], 4, 3) && measure_walks(b, g, rows[0], 10, 3);
 }
 

@@ -3,6 +3,7 @@
 
 #include "datasets/dataset.h"
 #include "ggnn_reference.h"
+#include "tests/methods.h"
 #include "tests/random_graph.h"
 #include "tests/test.h"
 #include "tests/tool.h"
@@ -28,9 +29,10 @@ static int numbers(const char* from, const char* key, double* value, int max)
     return n;
 }
 
-static const char* const samplers[] = {"fisher-yates", "path-doubling", "rejection", "reservoir",
-                                       "weighted",     "replacement",   "walk"};
-enum { SAMPLERS = 7, MANY = 2000 };
+#define GGNN_X(method, number, name, traits) name,
+static const char* const samplers[] = {GGNN_METHODS(GGNN_X)};
+#undef GGNN_X
+enum { SAMPLERS = GGNN_NUM_METHODS, MANY = 2000 };
 
 static void sample(const char* sampler, const char* options)
 {
@@ -220,13 +222,13 @@ static void expect_hops(const ggnn_batch* b)
         }
         expect("\nhop %d: %lld targets, %lld sources, %lld edges\n  local      node  sampled: node(local)@position%s\n", h,
                (long long)targets,
-               (long long)sources, (long long)edges, b->how.method == GGNN_WALK ? " or *visits" : "");
+               (long long)sources, (long long)edges, method_has(b->how.method, GGNN_METHOD_WALKS) ? " or *visits" : "");
         for (int64_t v = 0; v < targets; v++) {
             expect("  %5lld %9lld ", (long long)v, (long long)b->id[v]);
             for (int64_t e = hop->indptr[v]; e < hop->indptr[v + 1]; e++) {
                 expect(" %lld", (long long)hop->neighbor[e]);
                 if (hop->indices) expect("(%d)", hop->indices[e]);
-                if (b->how.method == GGNN_WALK) expect("*%d", (int)hop->weight[e]);
+                if (method_has(b->how.method, GGNN_METHOD_WALKS)) expect("*%d", (int)hop->weight[e]);
                 else expect("@%lld", (long long)hop->position[e]);
             }
             expect("\n");
@@ -274,7 +276,8 @@ static void expect_target(const ggnn_graph* g, const ggnn_batch* b, const ggnn_r
     const ggnn_list list = ggnn_neighbors(g, v);
     const ggnn_method method = b->how.method;
     const int64_t m = b->how.fanout[h], n = list.degree, taken = hop->indptr[local + 1] - hop->indptr[local];
-    const bool drawn = m > 0 && (method == GGNN_REPLACEMENT || n > m), whole = method != GGNN_WALK && m != 0 && !drawn;
+    const bool drawn = m > 0 && (n > m || method_has(method, GGNN_METHOD_REPEATS));
+    const bool walks = method_has(method, GGNN_METHOD_WALKS), whole = !walks && m != 0 && !drawn;
     int64_t draw[MANY], offset[MANY];
     double key[MANY];
     if (as_json) {
@@ -287,7 +290,7 @@ static void expect_target(const ggnn_graph* g, const ggnn_batch* b, const ggnn_r
     } else {
         expect("  hop %d, node %lld, degree %lld%s\n", h, (long long)v, (long long)n, whole ? ": taken whole" : "");
     }
-    if (method == GGNN_WALK) {
+    if (walks) {
         ggnn_node visited[MANY], bad;
         ggnn_random_walk(visited, g, &b->how.walk, rng, h, v, &bad);
         expect_nodes("visited", visited, b->how.walk.walks * b->how.walk.length);
@@ -387,7 +390,7 @@ TEST(sample_prints_the_batch_and_its_trace_and_nothing_else)
     for (int s = 0; s < SAMPLERS; s++)
         for (int i = 0; i < LINES; i++)
             for (int form = (s + i) % 2; form < 4; form += 2) { /* text and JSON, or their traces */
-                const int with = (s + i / 2 + (s == GGNN_WEIGHTED && form > 1)) % 2;
+                const int with = (s + i / 2 + (method_has(s, GGNN_METHOD_WEIGHS) && form > 1)) % 2;
                 const ggnn_graph g = dataset_graph(&d[with]);
                 char command[2048];
                 as_json = form / 2;
@@ -416,7 +419,8 @@ TEST(sample_refuses_what_cannot_be_meant)
               {"--seeds 2,34 --fanout 1", 1, "ggnn-data: --seeds: node 34 is not in [0, 34)\n"},
               {"--seeds 2 --fanout 1 --table tree", 2, "--table tree: not one of auto|direct|hash"},
               {"--seeds 2 --fanout 1 --sampler walks", 2,
-               "--sampler walks: not one of fisher-yates|path-doubling|rejection|reservoir|weighted|replacement|walk; is walk meant?"}};
+               "--sampler walks: not one of fisher-yates|path-doubling|rejection|reservoir|weighted|replacement|walk"},
+              {"--seeds 2 --fanout 1 --sampler walks", 2, "; is walk meant?"}};
     char line[2048];
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
         snprintf(line, sizeof line, "sample %s %s", target, of[i].options);
@@ -430,8 +434,9 @@ TEST(sample_refuses_what_cannot_be_meant)
         for (int s = 0; s < SAMPLERS; s++) { /* weights that are asked for and not there */
             snprintf(line, sizeof line, "sample %s --seeds 0 --fanout 1 --sampler %s", with ? weighted : target, samplers[s]);
             CHECK_EQ(run("", line), 0);
-            snprintf(line, sizeof line, "ggnn-data: warning: --sampler weighted: %s has no edge weights (section 'weight'): all neighbours are as likely\n", target);
-            CHECK_STR(output("err"), !with && s == GGNN_WEIGHTED ? line : "");
+            snprintf(line, sizeof line, "ggnn-data: warning: --sampler %s: %s has no edge weights (section 'weight'): all neighbours are as likely\n",
+                     samplers[s], target);
+            CHECK_STR(output("err"), !with && method_has(s, GGNN_METHOD_WEIGHS) ? line : "");
         }
 }
 
@@ -473,7 +478,7 @@ TEST(a_trace_leaves_out_what_is_too_long_to_look_at)
 TEST(a_trace_holds_the_draws_and_the_offsets_that_were_sampled)
 {
     static double draw[MANY], offset[MANY], position[MANY];
-    for (int s = 0; s < SAMPLERS - 1; s++) {
+    FOR_METHODS_OF_LISTS(s) {
         sample(samplers[s], "--seeds 0 --fanout 4 --seed 3 --trace --json");
         const char* trace = strstr(output("out"), "\"trace\"");
         int n = numbers(trace, s == GGNN_WEIGHTED ? "key" : "draw", draw, MANY), distinct = 0;

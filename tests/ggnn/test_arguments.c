@@ -1,6 +1,7 @@
 /* A caller's mistake is GGNN_ERROR_ARGUMENT (or the number that a function names for it), and nothing is written: enumerators
    that there are not, sizes out of range, NULL where an element would be read or written. vendor.sh runs this with NDEBUG too. */
 #include "ggnn_plan.h"
+#include "tests/methods.h"
 #include "tests/random_block.h"
 #include "tests/random_graph.h"
 
@@ -239,7 +240,7 @@ TEST(samples)
     GIVES(0, ggnn_sample_list(NULL, &list, GGNN_FISHER_YATES, 0, NULL, 0, 0, NULL));
     GIVES(0, ggnn_sample_workspace_bytes((ggnn_method)77, 5));
     list.degree = -1; /* a broken list has nothing */
-    for (int method = GGNN_FISHER_YATES; method < GGNN_WALK; method++)
+    FOR_METHODS_OF_LISTS(method)
         for (int64_t fanout = -1; fanout < 6; fanout += 2) GIVES(0, ggnn_sample_list(canvas.i64, &list, (ggnn_method)method, fanout, &rng, 0, 0, work));
 }
 

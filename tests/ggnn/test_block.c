@@ -6,6 +6,7 @@
 #endif
 #include "common/ggnn_level.h"
 #include "ggnn_reference.h"
+#include "tests/methods.h"
 #include "tests/random_block.h"
 #include "tests/random_graph.h"
 #include "tests/test.h"
@@ -388,7 +389,7 @@ TEST(batches_are_what_the_definitions_say)
     ggnn_node     seeds[40];
     for (int i = 0; i < 40; i++) seeds[i] = (ggnn_node)(i < 3 ? i : test_below(500));
     seeds[20] = seeds[4];
-    for (int method = GGNN_FISHER_YATES; method < GGNN_WALK; method++)
+    FOR_METHODS_OF_LISTS(method)
         for (int f = 0; f < 6; f++)
             for (int keep = 0; keep < 16; keep += 5)
                 for (int global = 0; global < 2; global++) {
@@ -435,9 +436,9 @@ static void check_bounds(const ggnn_batch* b, const ggnn_sampling* how, int64_t 
     CHECK(b->num_nodes == nodes && b->num_edges == edges && b->num_seeds.max == max_seeds);
     for (int32_t h = 0; h < how->num_hops; h++) {
         int64_t all = edges, taken, sources;
-        if (how->method == GGNN_WALK) all = targets * (how->walk.walks ? how->walk.walks * how->walk.length : 12);
+        if (method_has(how->method, GGNN_METHOD_WALKS)) all = targets * (how->walk.walks ? how->walk.walks * how->walk.length : 12);
         taken = how->fanout[h] < 0 ? all : targets * how->fanout[h];
-        if (taken > all && !(how->method == GGNN_REPLACEMENT && how->fanout[h] >= 0)) taken = all; /* distinct targets have distinct edges */
+        if (taken > all && !(method_has(how->method, GGNN_METHOD_REPEATS) && how->fanout[h] >= 0)) taken = all; /* distinct targets have distinct edges */
         if (how->max_edges[h] && how->max_edges[h] < taken) taken = how->max_edges[h];
         sources = how->last_hop_global && h == how->num_hops - 1 ? targets : targets + taken < nodes ? targets + taken : nodes;
         if (how->max_src[h] && how->max_src[h] < sources) sources = how->max_src[h] < targets ? targets : how->max_src[h];
@@ -462,7 +463,7 @@ TEST(bounds_are_worked_out_from_nodes_edges_fanouts_and_limits)
         ggnn_sampling  how;
         ggnn_batch     b;
         memset(&how, 0, sizeof how);
-        how.method = (ggnn_method)test_below(GGNN_WALK + 1);
+        how.method = (ggnn_method)test_below(GGNN_NUM_METHODS);
         how.num_hops = 1 + (int32_t)test_below(GGNN_HOPS_MAX);
         how.last_hop_global = test_below(3) == 0;
         if (test_below(2)) how.walk = (ggnn_walks){(int32_t)(1 + test_below(5)), (int32_t)(1 + test_below(5)), 0.5f};
@@ -569,7 +570,7 @@ TEST(a_batch_has_the_arrays_that_it_keeps_and_no_others)
     ggnn_node     seeds[9];
     for (int i = 0; i < 9; i++) seeds[i] = (ggnn_node)(i * 21 % 100);
     seeds[5] = seeds[2];
-    for (int method = GGNN_FISHER_YATES; method <= GGNN_WALK; method++)
+    FOR_METHODS(method)
         for (int round = 0; round < 4; round++) {
             ggnn_sampling how = {(ggnn_method)method, round % 2 ? 8 : 1, {3, 2, -1, 2, 1, 2, 2, 3}, 0, 31, {4, 3, .5f}, 0, {0}, {0}};
             ggnn_graph    graph = g->graph;
@@ -585,7 +586,7 @@ TEST(a_batch_has_the_arrays_that_it_keeps_and_no_others)
                     for (int64_t e = hop->indptr[v]; e < hop->indptr[v + 1]; e++) {
                         const int64_t p = hop->position[e];
                         CHECK_EQ(hop->neighbor[e], all.id[hop->indices[e]]);
-                        if (method == GGNN_WALK) {
+                        if (method_has(method, GGNN_METHOD_WALKS)) {
                             CHECK(p == -1 && hop->weight[e] >= 1);
                             continue;
                         }
@@ -642,14 +643,14 @@ TEST(an_error_at_any_hop_names_it_and_leaves_an_empty_batch)
     static const ggnn_status gives[] = {GGNN_ERROR_ID, GGNN_ERROR_ID, GGNN_ERROR_ID, GGNN_ERROR_ID, GGNN_ERROR_WEIGHT, GGNN_ERROR_CAPACITY, GGNN_ERROR_CAPACITY};
     for (int32_t h = 0; h < 4; h++)
         for (int error = 0; error < ERRORS; error++)
-            for (int method = GGNN_FISHER_YATES; method <= GGNN_WALK; method++) { /* a walk of one step: the neighbour */
+            FOR_METHODS(method) { /* a walk of one step: the neighbour */
                 int64_t       indptr[] = {0, 1, 2, 3, 4, 5};
                 ggnn_node     indices[] = {1, 2, 3, 4, 4}, seeds[] = {0, 5};
                 float         weight[] = {1, 1, 1, 1, 1};
                 ggnn_graph    g = ggnn_graph_plain(indptr, indices, weight, 5, 5);
                 ggnn_sampling how = {(ggnn_method)method, 4, {-1, 1, 1, 1}, 0, 31, {1, 1, 0.5f}, 0, {0}, {0}};
                 ggnn_batch    b;
-                if (error == WEIGHT && method != GGNN_WEIGHTED) continue;
+                if (error == WEIGHT && !method_has(method, GGNN_METHOD_WEIGHS)) continue;
                 if (error == EDGES && h == 0) continue; /* 0: no limit */
                 if (error == EDGES) how.max_edges[h] = h;
                 for (int32_t i = 0; i <= h && error == SOURCES; i++) how.max_src[i] = i + 1 + (i < h);
@@ -728,7 +729,7 @@ TEST(a_batch_stays_in_its_bytes)
         for (int e = 0; e < LISTS * DEGREE; e++) indices[e] = (ggnn_node)(e * 7 % LISTS), weight[e] = (float)(1 + e % 5);
         for (int i = 0; i < LISTS; i++) seeds[i] = (ggnn_node)(LISTS - 1 - i);
         ggnn_graph g = ggnn_graph_plain(indptr, indices, weight, nodes, LISTS * DEGREE);
-        for (int method = GGNN_FISHER_YATES; method <= GGNN_WALK; method++)
+        FOR_METHODS(method)
             for (int i = 0; i < 10; i++) {
                 ggnn_sampling how = {(ggnn_method)method, 2, {fanouts[i / 2][0], fanouts[i / 2][1]}, 0, i % 3 ? 31 : 0, {20, 8, .5f}, 0, {0}, {0}};
                 ggnn_batch    b;
@@ -879,14 +880,14 @@ TEST(lists_that_overlap_are_an_error)
     ggnn_node     indices[EDGES], seeds[] = {0, 2};
     ggnn_graph    g = ggnn_graph_plain(indptr, indices, NULL, 3, EDGES);
     for (int e = 0; e < EDGES; e++) indices[e] = e % 3;
-    for (int method = GGNN_FISHER_YATES; method <= GGNN_WEIGHTED; method++)
+    FOR_METHODS_OF_LISTS(method)
         for (int32_t fanout = -1; fanout < EDGES; fanout += 700) {
             ggnn_sampling how = {(ggnn_method)method, 1, {fanout}, 0, GGNN_KEEP_POSITIONS | GGNN_KEEP_WEIGHTS, {0, 0, 0}, 0, {0}, {0}};
             prepared      p = prepare(&g, &how, 2, GGNN_UNIQUE_DIRECT);
             CHECK_EQ(ggnn_sample(&p.batch, &g, &rng, seeds, 1), GGNN_OK);
             CHECK_EQ(ggnn_sample(&p.batch, &g, &rng, seeds, 2),
-                     method == GGNN_REPLACEMENT && fanout > 0 ? GGNN_OK : GGNN_ERROR_CAPACITY);
-            if (method != GGNN_REPLACEMENT) CHECK_EQ(p.batch.fault.node, 2);
+                     method_has(method, GGNN_METHOD_REPEATS) && fanout > 0 ? GGNN_OK : GGNN_ERROR_CAPACITY);
+            if (!method_has(method, GGNN_METHOD_REPEATS)) CHECK_EQ(p.batch.fault.node, 2);
             finish(&p);
         }
     CHECK_EQ(ggnn_graph_validate(&g, NULL), GGNN_ERROR_ID);
@@ -1282,7 +1283,7 @@ TEST(a_batch_that_is_begun_only_can_be_packed)
 TEST(any_targets_are_sampled_at_any_hop_number)
 {
     random_graph* g = random_graph_new(400, 6, 100);
-    for (int method = GGNN_FISHER_YATES; method <= GGNN_WALK; method++) {
+    FOR_METHODS(method) {
         ggnn_sampling how = {(ggnn_method)method, 3, {5, 4, 3}, 0, GGNN_KEEP_NEIGHBORS | GGNN_KEEP_WEIGHTS, {4, 3, .5f}, 0, {0}, {0}};
         ggnn_node     seeds[30];
         prepared      p = prepare(&g->graph, &how, 30, GGNN_UNIQUE_HASH);
@@ -1319,7 +1320,7 @@ TEST(own_bounds_that_are_passed_are_an_error)
     random_graph* g = random_graph_new(300, 8, 120);
     ggnn_node     seeds[25];
     for (int i = 0; i < 25; i++) seeds[i] = (ggnn_node)(i * 2);
-    for (int method = GGNN_FISHER_YATES; method <= GGNN_WALK; method++)
+    FOR_METHODS(method)
         for (int all = 0; all < 2; all++) {
             ggnn_sampling how = {(ggnn_method)method, 2, {all ? -1 : 6, 4}, 0, 15, {4, 3, .5f}, 0, {0}, {0}};
             prepared      p = prepare(&g->graph, &how, 25, GGNN_UNIQUE_HASH);
@@ -1333,7 +1334,7 @@ TEST(own_bounds_that_are_passed_are_an_error)
                 }
                 q = prepare(&g->graph, &tight, 25, kinds[less % 2]);
                 CHECK(q.batch.bytes <= p.batch.bytes);
-                if (all && method == GGNN_WEIGHTED && less == 0) { /* its whole lists count with their weights of 0 */
+                if (all && method_has(method, GGNN_METHOD_WEIGHS) && less == 0) { /* its whole lists count with their weights of 0 */
                     finish(&q);
                     continue;
                 }
@@ -1360,7 +1361,7 @@ TEST(a_limit_far_below_a_tiles_draws_is_kept)
     for (int e = 0; e < 16 * NODES; e++) indices[e] = (ggnn_node)(e * 7 % NODES), weight[e] = 1;
     for (int i = 0; i < SEEDS; i++) seeds[i] = (ggnn_node)i;
     ggnn_graph g = ggnn_graph_plain(indptr, indices, weight, NODES, 16 * NODES);
-    for (int method = GGNN_FISHER_YATES; method <= GGNN_WALK; method++) {
+    FOR_METHODS(method) {
         ggnn_sampling how = {(ggnn_method)method, 1, {8}, 0, 0, {4, 3, .5f}, 0, {0}, {16}};
         ggnn_batch    b;
         CHECK_EQ(ggnn_batch_plan(&b, &g, &how, SEEDS, NULL), GGNN_OK);
@@ -1386,7 +1387,7 @@ TEST(a_fanout_above_the_limit_is_an_error)
     const ggnn_node  seeds[] = {0, 1};
     for (int e = 0; e < 2 * DEGREE; e++) indices[e] = e % 2, weight[e] = 1;
     ggnn_graph g = ggnn_graph_plain(indptr, indices, weight, 2, 2 * DEGREE);
-    for (int method = GGNN_FISHER_YATES; method < GGNN_WALK; method++)
+    FOR_METHODS_OF_LISTS(method)
         for (int32_t fanout = 20; fanout < 4000; fanout = fanout * 3 - 1) { /* 1580: above what a tile draws */
             ggnn_sampling how = {(ggnn_method)method, 1, {fanout}, 0, 0, {0, 0, 0}, 0, {0}, {10}};
             ggnn_batch    b;
@@ -1422,7 +1423,7 @@ TEST(weighted_batches_take_memory_for_the_edges_that_they_may_have)
         CHECK_EQ(b.fault.node, limit < DEGREE ? 0 : -1);
         ggnn_batch_free(&b);
     }
-    for (int method = GGNN_FISHER_YATES; method <= GGNN_WEIGHTED; method++) {
+    FOR_METHODS_WITHOUT(GGNN_METHOD_REPEATS | GGNN_METHOD_WALKS, method) {
         ggnn_sampling how = {(ggnn_method)method, 1, {DEGREE}, 0, 0, {0, 0, 0}, 0, {0}, {0}};
         ggnn_batch    b, c;
         CHECK_EQ(ggnn_batch_plan(&b, &g, &how, 1, NULL), GGNN_OK);
@@ -1608,7 +1609,7 @@ TEST(sampling_leaves_the_graph_as_it_is)
     const ggnn_graph held = ggnn_graph_plain(indptr, indices, weight, 120, g->num_edges);
     ggnn_node        seeds[30];
     for (int i = 0; i < 30; i++) seeds[i] = (ggnn_node)(i * 4);
-    for (int method = GGNN_FISHER_YATES; method <= GGNN_WALK; method++)
+    FOR_METHODS(method)
         for (int32_t fanout = 1; fanout < 70; fanout += 17) {
             ggnn_sampling how = {(ggnn_method)method, 2, {fanout, 3}, 0, GGNN_KEEP_POSITIONS | GGNN_KEEP_WEIGHTS, {4, 3, .5f}, 0, {0}, {0}};
             prepared      p = prepare(&held, &how, 30, GGNN_UNIQUE_DIRECT);
@@ -1642,7 +1643,7 @@ TEST(sampling_through_parts_gives_what_the_whole_graph_gives)
                 split.part = part;
                 CHECK_EQ(ggnn_graph_validate(&split, NULL), GGNN_OK);
                 split.traffic = traffic;
-                for (int method = GGNN_FISHER_YATES; method <= GGNN_WALK; method++) {
+                FOR_METHODS(method) {
                     ggnn_sampling how = {(ggnn_method)method, 2, {4, 3}, 0, GGNN_KEEP_POSITIONS | GGNN_KEEP_WEIGHTS, {4, 3, .5f}, 0, {0}, {0}};
                     prepared      p = prepare(&g->graph, &how, 30, GGNN_UNIQUE_DIRECT), q = prepare(&split, &how, 30, GGNN_UNIQUE_HASH);
                     CHECK_EQ(ggnn_sample(&p.batch, &g->graph, &rng, seeds, 30), GGNN_OK);
@@ -1655,9 +1656,9 @@ TEST(sampling_through_parts_gives_what_the_whole_graph_gives)
                         CHECK(memcmp(a->indices, b->indices, edges * sizeof *a->indices) == 0);
                         CHECK(memcmp(a->position, b->position, edges * sizeof *a->position) == 0);
                         CHECK(memcmp(a->weight, b->weight, edges * sizeof *a->weight) == 0);
-                        if (method != GGNN_WALK) lists += *a->num_dst.n;
+                        if (!method_has(method, GGNN_METHOD_WALKS)) lists += *a->num_dst.n;
                     }
-                    if (method != GGNN_WALK) { /* one list a target */
+                    if (!method_has(method, GGNN_METHOD_WALKS)) { /* one list a target */
                         int64_t sum = 0;
                         for (int32_t slot = 0; slot < parts + 2; slot++) sum += traffic[slot];
                         CHECK_EQ(sum, lists);

@@ -3,6 +3,7 @@
 #include <omp.h>
 #endif
 #include "ggnn.h"
+#include "tests/methods.h"
 #include "tests/test.h"
 
 enum { MAX_NODES = 400, MAX_EDGES = 200000 };
@@ -668,7 +669,7 @@ static void check_device(ggnn_graph* g, const ggnn_graph* whole)
     g->traffic = NULL;
     for (int slot = 0; slot < SLOTS; slot++) CHECK_EQ(read[slot], expected[slot]);
     CHECK_EQ(ggnn_graph_validate(g, &fault), GGNN_OK);
-    for (int method = GGNN_FISHER_YATES; method <= GGNN_WALK; method++) {
+    FOR_METHODS(method) {
         const size_t bytes = packed_batch(packed[0], ROOM, whole, (ggnn_method)method);
         if (!CHECK_EQ(packed_batch(packed[1], ROOM, g, (ggnn_method)method), bytes)) continue;
         CHECK(memcmp(packed[0], packed[1], bytes) == 0);

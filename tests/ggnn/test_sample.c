@@ -2,6 +2,7 @@
 #include "common/ggnn_level.h"
 #include "ggnn_reference.h"
 #include "tests/chi_square.h"
+#include "tests/methods.h"
 #include "tests/random_graph.h"
 #include "tests/test.h"
 
@@ -187,8 +188,7 @@ TEST(lists_of_2_40_edges_are_sampled_as_is_defined)
     ggnn_list     list = list_of(n);
     char*         workspace = (char*)malloc(ggnn_sample_workspace_bytes(GGNN_FISHER_YATES, m));
     fisher_yates_of_any_length(n, m);
-    for (int method = GGNN_FISHER_YATES; method <= GGNN_REPLACEMENT; method++) {
-        if (method == GGNN_RESERVOIR || method == GGNN_WEIGHTED) continue; /* read the whole list */
+    FOR_METHODS_WITHOUT(GGNN_METHOD_SCANS | GGNN_METHOD_WALKS, method) {
         if (method == GGNN_REJECTION)
             for (int64_t j = 0; j < m; j++) want[j] = ggnn_draw_below(&rng, 2, 0, j, n); /* no two are equal */
         CHECK_EQ(ggnn_sample_list(offset, &list, (ggnn_method)method, m, &rng, 2, 0, workspace), m);
@@ -202,7 +202,7 @@ TEST(a_sample_stays_in_its_workspace)
 {
     enum { GUARD = 256 };
     const int64_t fanouts[] = {1, 2, 3, 7, 32, 33, 1023, 1024, 1025, 1500};
-    for (int method = GGNN_FISHER_YATES; method < GGNN_WALK; method++)
+    FOR_METHODS_OF_LISTS(method)
         for (int i = 0; i < 10; i++) {
             const size_t    bytes = ggnn_sample_workspace_bytes((ggnn_method)method, fanouts[i]);
             unsigned char*  work = (unsigned char*)malloc(bytes + GUARD);
@@ -222,22 +222,65 @@ TEST(a_sample_stays_in_its_workspace)
 /* All methods, also above the greatest fanout, whole lists, without weights, with zeros among them, and equal ones. */
 TEST(every_method_follows_the_reference_at_any_degree_and_fanout)
 {
-    static const ggnn_method methods[] = {GGNN_FISHER_YATES, GGNN_PATH_DOUBLING, GGNN_REJECTION, GGNN_RESERVOIR, GGNN_WEIGHTED, GGNN_REPLACEMENT};
     static const int64_t sizes[] = {0, 1, 2, 7, 8, 9, GGNN_FANOUT_MAX - 1, GGNN_FANOUT_MAX, GGNN_FANOUT_MAX + 1, 3000, 3001, -1};
     static float weight[3][MAX_DEGREE];
     for (int i = 0; i < MAX_DEGREE; i++) {
         weight[1][i] = (float)(i * 7 % 4);
         weight[2][i] = 3;
     }
-    for (int k = 0; k < 6 * 11 * 12 * 3; k++) {
-        const ggnn_method method = methods[k % 6];
-        const int         form = method == GGNN_WEIGHTED ? k / 6 / 11 / 12 : k / 6 % 2; /* others take no notice of weights */
-        const ggnn_list   list = {NULL, form ? weight[form] : NULL, sizes[k / 6 % 11], 0};
-        const int64_t     fanout = sizes[k / 6 / 11 % 12];
-        if (method != GGNN_WEIGHTED && k / 6 / 11 / 12) continue;
-        const int64_t taken = sample_reference(&list, method, fanout, k);
-        CHECK_EQ(sample(&list, method, fanout, k), taken);
-        if (!CHECK(same_as_wanted(taken))) printf("  method %d, %d of %d\n", (int)method, (int)fanout, (int)list.degree);
+    FOR_METHODS_OF_LISTS(number)
+        for (int k = 0; k < 11 * 12 * 3; k++) {
+            const ggnn_method method = (ggnn_method)number;
+            const bool        weighs = method_has(method, GGNN_METHOD_WEIGHS);
+            const int         form = weighs ? k / 11 / 12 : k % 2; /* others take no notice of weights */
+            const ggnn_list   list = {NULL, form ? weight[form] : NULL, sizes[k % 11], 0};
+            const int64_t     fanout = sizes[k / 11 % 12];
+            if (!weighs && k / 11 / 12) continue;
+            const int64_t taken = sample_reference(&list, method, fanout, k);
+            CHECK_EQ(sample(&list, method, fanout, k), taken);
+            if (!CHECK(same_as_wanted(taken))) printf("  %s, %d of %d\n", ggnn_method_name(method), (int)fanout, (int)list.degree);
+        }
+}
+
+/* Packed batches hold the number, options the name: what is in the list stays, and more may follow. */
+TEST(methods_keep_their_numbers_and_names)
+{
+    static const struct {
+        ggnn_method method;
+        int         number, traits;
+        const char* name;
+    } of[] = {{GGNN_FISHER_YATES, 0, GGNN_METHOD_HOLDS_SET, "fisher-yates"},
+              {GGNN_PATH_DOUBLING, 1, GGNN_METHOD_HOLDS_SET, "path-doubling"},
+              {GGNN_REJECTION, 2, GGNN_METHOD_HOLDS_SET, "rejection"},
+              {GGNN_RESERVOIR, 3, GGNN_METHOD_SCANS, "reservoir"},
+              {GGNN_WEIGHTED, 4, GGNN_METHOD_SCANS | GGNN_METHOD_WEIGHS, "weighted"},
+              {GGNN_REPLACEMENT, 5, GGNN_METHOD_REPEATS, "replacement"},
+              {GGNN_WALK, 6, GGNN_METHOD_WALKS, "walk"}};
+    static const char first[] = "fisher-yates|path-doubling|rejection|reservoir|weighted|replacement|walk";
+    CHECK(GGNN_NUM_METHODS >= 7 && strncmp(GGNN_METHOD_NAMES, first, strlen(first)) == 0);
+    for (int i = 0; i < 7; i++) {
+        CHECK_EQ(of[i].method, of[i].number);
+        CHECK_STR(ggnn_method_name(of[i].method), of[i].name);
+        for (int trait = 1; trait <= 32; trait *= 2) CHECK_EQ(ggnn_method_has(of[i].method, trait), (of[i].traits & trait) != 0);
+        CHECK(ggnn_method_has(of[i].method, 63));
+    }
+    CHECK(!ggnn_method_name((ggnn_method)GGNN_NUM_METHODS) && !ggnn_method_name((ggnn_method)-1));
+    CHECK(!ggnn_method_has((ggnn_method)GGNN_NUM_METHODS, 63));
+}
+
+/* Numbers have no gap, so that they count, and are places in the list, so that they are those of options. */
+TEST(a_number_is_the_place_in_the_list)
+{
+#define GGNN_X(method, number, name, traits) method,
+    static const ggnn_method listed[] = {GGNN_METHODS(GGNN_X)};
+#undef GGNN_X
+    const char* names = GGNN_METHOD_NAMES;
+    for (int i = 0; i < GGNN_NUM_METHODS; i++) {
+        const char* name = ggnn_method_name(listed[i]);
+        CHECK_EQ(listed[i], i);
+        if (!CHECK(name && strncmp(names, name, strlen(name)) == 0)) return;
+        names += strlen(name) + 1;
+        CHECK(names[-1] == (i + 1 < GGNN_NUM_METHODS ? '|' : 0));
     }
 }
 
@@ -676,6 +719,8 @@ int main(int argc, char** argv)
     RUN(lists_of_2_40_edges_are_sampled_as_is_defined);
     RUN(a_sample_stays_in_its_workspace);
     RUN(every_method_follows_the_reference_at_any_degree_and_fanout);
+    RUN(methods_keep_their_numbers_and_names);
+    RUN(a_number_is_the_place_in_the_list);
     RUN(weighted_takes_the_least_keys_in_order);
     RUN(weighted_without_weights_counts_each_edge_once);
     RUN(weighted_refuses_what_is_no_weight);

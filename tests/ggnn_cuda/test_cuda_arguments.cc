@@ -2,6 +2,7 @@
 // test_arguments.c does with ggnn.h. What would be written lies on the device, and must stay as it is.
 #include "ggnn_cuda.cuh"
 #include "tests/cuda_memory.h"
+#include "tests/methods.h"
 
 #include <functional>
 
@@ -841,9 +842,9 @@ struct every_call {
             add("unique_append", [=](S s) { return ggnn_cuda_unique_append(&seen, list, local, id, n, status, work, s); });
             add("unique_find", [=](S s) { return ggnn_cuda_unique_find(&seen, found, id, n, s); });
         }
-        for (ggnn_method method : {GGNN_FISHER_YATES, GGNN_PATH_DOUBLING, GGNN_REJECTION, GGNN_RESERVOIR, GGNN_WEIGHTED, GGNN_REPLACEMENT})
+        for (ggnn_method method : methods_without(GGNN_METHOD_WALKS))
             for (int32_t fanout : {-1, 1, 40, 1100}) {
-                if (fanout < 0 && method == GGNN_REPLACEMENT) continue;
+                if (fanout < 0 && method_has(method, GGNN_METHOD_REPEATS)) continue;
                 const ggnn_cuda_samples to = {in.indptr.at(), out.take<int64_t>(2), out.take<ggnn_node>(EDGES), nullptr, nullptr};
                 add("sample_lists", [=](S s) {
                     return ggnn_cuda_sample_lists(&to, &counted, id, n, method, fanout, rng, 0, work, status, s);

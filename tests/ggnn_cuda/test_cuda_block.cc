@@ -4,6 +4,7 @@
 #include "ggnn_cuda.cuh"
 #include "ggnn_plan.h"
 #include "tests/cuda_memory.h"
+#include "tests/methods.h"
 #include "tests/random_block.h"
 #include "tests/random_graph.h"
 
@@ -308,8 +309,7 @@ static ggnn_sampling sampling(ggnn_method method, std::vector<int32_t> fanout, i
     return how;
 }
 
-static const ggnn_method methods[] = {GGNN_FISHER_YATES, GGNN_PATH_DOUBLING, GGNN_REJECTION, GGNN_RESERVOIR,
-                                      GGNN_WEIGHTED,     GGNN_REPLACEMENT,   GGNN_WALK};
+static const std::vector<ggnn_method> methods = methods_without(0);
 
 static const int32_t keep_all =
     GGNN_KEEP_NEIGHBORS | GGNN_KEEP_POSITIONS | GGNN_KEEP_WEIGHTS | GGNN_KEEP_REPEATS;
@@ -359,7 +359,7 @@ TEST(fanouts_above_all_edges_take_whole_lists)
     owned_graph own(random_graph_new(60, 4, 20));
     both_graphs g(own.g, 0);
     for (ggnn_method method : methods) {
-        if (method == GGNN_REPLACEMENT) continue;
+        if (method_has(method, GGNN_METHOD_REPEATS)) continue;
         const ggnn_sampling how = sampling(method, {2, INT32_MAX}, keep_all);
         device_batch        d(g.device, how, 10, forms[3]);
         host_batch          h(g.host, how, 10);
@@ -927,7 +927,7 @@ TEST(damaged_input_is_reported_and_leaves_a_consistent_batch)
             const ggnn_graph g = ggnn_graph_plain(indptr.at(), indices.at(), nullptr, 200, own.g->num_edges);
             for (ggnn_method method : methods) {
                 if (method != GGNN_FISHER_YATES && &f - forms != damage % 6) continue;
-                const ggnn_sampling how = sampling(method, {4, 3, method == GGNN_REPLACEMENT ? 2 : -1}, keep_all);
+                const ggnn_sampling how = sampling(method, {4, 3, method_has(method, GGNN_METHOD_REPEATS) ? 2 : -1}, keep_all);
                 device_batch        d(g, how, 40, f);
                 d.sample(g, seeds);
                 CHECK_EQ(d.reported(), GGNN_ERROR_ID);
@@ -1052,7 +1052,7 @@ TEST(traffic_of_batches_is_the_twins)
         for (int32_t parts : {0, 3}) {
             if (few_trials() && parts == 0) continue;
             both_graphs           g(own.g, parts);
-            const ggnn_sampling   how = sampling(method, {3, method == GGNN_REPLACEMENT ? 2 : -1, 0, 2});
+            const ggnn_sampling   how = sampling(method, {3, method_has(method, GGNN_METHOD_REPEATS) ? 2 : -1, 0, 2});
             const int64_t         slots = g.host.at.parts + 2;
             std::vector<int64_t>  wanted(slots);
             device_array<int64_t> counted(slots);
@@ -1204,7 +1204,7 @@ TEST(tiles_of_more_targets_than_a_block_has_threads)
     std::iota(seeds.begin(), seeds.end(), 0);
     for (ggnn_method method : methods)
         for (int i : {0, 3}) {
-            if (method == GGNN_WALK) continue; // whose scratch is for all that might be
+            if (method_has(method, GGNN_METHOD_WALKS)) continue; // whose scratch is for all that might be
             if (few_trials() && method % 2 == i % 2) continue;
             const form          f = forms[i];
             const ggnn_sampling how = sampling(method, {4, 2});
@@ -1222,13 +1222,12 @@ static uint64_t launches_of(const ggnn_sampling& how, form f)
 {
     uint64_t n = 3 + 1; // seeds, relabel
     for (int32_t h = 0; h < how.num_hops; h++) {
-        const bool by_itself = how.method == GGNN_WALK || how.method == GGNN_WEIGHTED;
+        const bool walks = method_has(how.method, GGNN_METHOD_WALKS), weighs = method_has(how.method, GGNN_METHOD_WEIGHS);
         const bool global = how.last_hop_global && h + 1 == how.num_hops;
-        if (how.method == GGNN_WALK || how.fanout[h] != 0) n++; // the sample
-        if (how.method == GGNN_WALK) n += 3;                    // walks, visits, sums
-        if (how.method == GGNN_WEIGHTED) n += 2;
-        if (by_itself && how.method == GGNN_WEIGHTED && how.fanout[h] == 0) n++;
-        if (!by_itself && how.fanout[h] <= 0) n++; // offsets
+        if (walks || how.fanout[h] != 0) n++; // the sample
+        if (walks) n += 3;                    // walks, visits, sums
+        if (weighs) n += 2;                   // counts, sums
+        if (!walks && (weighs ? how.fanout[h] == 0 : how.fanout[h] <= 0)) n++; // offsets
         if (!global) n += 2 + !f.fused();
     }
     return n;
@@ -1243,7 +1242,7 @@ TEST(a_batch_neither_waits_nor_allocates_and_takes_few_launches)
         for (form f : forms)
             for (int32_t global = 0; global < trials(2); global++) {
                 if (few_trials() && f.group == 8) continue;
-                const bool          all = method != GGNN_REPLACEMENT && f.group == 32;
+                const bool          all = !method_has(method, GGNN_METHOD_REPEATS) && f.group == 32;
                 const ggnn_sampling how = sampling(method, {3, all ? -1 : f.group == 8 ? 0 : 4, 2}, keep_all, global);
                 device_batch        d(g.device, how, 20, f);
                 CHECK_CUDA(cudaDeviceSynchronize());

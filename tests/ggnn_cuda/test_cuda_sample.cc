@@ -2,6 +2,7 @@
 #include "ggnn_cuda.cuh"
 #include "ggnn_reference.h"
 #include "tests/cuda_memory.h"
+#include "tests/methods.h"
 #include "tests/test.h"
 
 #include <algorithm>
@@ -12,8 +13,7 @@
 
 static const ggnn_rng    rng = {0x123456789abcdef0u, 77, GGNN_PURPOSE_SAMPLE};
 static const int32_t     HOP = 3;
-static const ggnn_method methods[] = {GGNN_FISHER_YATES, GGNN_PATH_DOUBLING, GGNN_REJECTION,
-                                      GGNN_RESERVOIR,    GGNN_WEIGHTED,      GGNN_REPLACEMENT};
+static const std::vector<ggnn_method> methods = methods_without(GGNN_METHOD_WALKS);
 static const std::vector<int32_t> fanouts = {0,  1,   2,   5,   16,   31,   32,   33,  64,
                                              100, 128, 129, 1000, 1024, 1025, 3000, -1};
 static const std::vector<int32_t> few_fanouts = {0, 1, 5, 32, 64, 129, 1024, 1025, -1}; // for each kernel, bounds
@@ -236,7 +236,7 @@ static void compare(const twin_graph& g, const std::vector<ggnn_node>& targets, 
                                       size.get(), method, fanout, key.at(), HOP, workspace.at(), status.at(),
                                       nullptr));
     check_equal(count.values(), want.count, want.count.size(), "count", method, fanout);
-    if (fanout > 0 || (fanout < 0 && method == GGNN_WEIGHTED)) status.fill(0); // all that is wrong is reported again
+    if (fanout > 0 || (fanout < 0 && method_has(method, GGNN_METHOD_WEIGHS))) status.fill(0); // all that is wrong is reported again
     CHECK_CUDA(ggnn_cuda_sample_lists(&samples, &g.device, nodes.at(), size.get(), method, fanout, key.at(), HOP, workspace.at(),
                                       status.at(), nullptr));
     check_equal(id.values(), want.id, want.id.size(), "id", method, fanout);
@@ -294,7 +294,7 @@ TEST(every_method_equals_ggnn_h_at_every_fanout)
         g.spread(PLAIN);
         for (ggnn_method method : methods)
             for (int32_t fanout : few_trials() ? few_fanouts : fanouts)
-                if (!weighted || method == GGNN_WEIGHTED || fanout == 5)
+                if (!weighted || method_has(method, GGNN_METHOD_WEIGHS) || fanout == 5)
                     compare(g, telling_nodes(g, fanout), method, fanout);
     }
 }
@@ -335,7 +335,7 @@ TEST(lists_that_are_sampled_are_counted_where_they_lie)
         g.spread(kind);
         for (ggnn_method method : methods)
             for (int64_t n : {0, 1, 97, 5000}) {
-                if (n > 97 && method != methods[test_below(6)]) continue;
+                if (n > 97 && method != methods[test_below(static_cast<int64_t>(methods.size()))]) continue;
                 std::vector<ggnn_node> nodes;
                 for (int64_t i = 0; i < n; i++) nodes.push_back(static_cast<ggnn_node>(test_below(97)));
                 if (n == 97) nodes[3] = 97, nodes[50] = -1, nodes[96] = GGNN_NODE_MAX; // no list, so none is read
@@ -446,7 +446,7 @@ TEST(long_offsets_give_the_same_samples)
     g.device.num_edges = static_cast<int64_t>(1) << 33;
     for (ggnn_method method : methods)
         for (int32_t fanout : {1, 2, 3, 7, 16, 32, 33, 200, 1024, 1025, 3000})
-            if (method < GGNN_WEIGHTED) compare(g, telling_nodes(g, fanout), method, fanout);
+            if (!method_has(method, GGNN_METHOD_WEIGHS | GGNN_METHOD_REPEATS)) compare(g, telling_nodes(g, fanout), method, fanout);
 }
 
 // One list of about 2^32 zeros, the last whose offsets have 32 bits and the first that has longer ones among them, in memory

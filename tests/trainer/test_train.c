@@ -1,5 +1,6 @@
 /* ggnn-train from end to end, as a user runs it: the programs of this test's own build, on small generated graphs. */
 #include "common/progress.h"
+#include "tests/methods.h"
 #include "tests/train_tool.h"
 #include "trainer/config.h"
 #include "trainer/task.h"
@@ -73,19 +74,23 @@ TEST(every_model_and_sampler_learns_the_karate_club)
     static const char* const how[] = {
         "--model gcn --fanout full", "--model sage --fanout full", "--model sage --aggregator gcn --fanout full",
         "--model sage --aggregator pool --fanout full", "--model gat --fanout full", "--model sage --fanout 4,4",
-        "--model gat --fanout 4,4 --norm layer --residual", "--model gcn --sampler path-doubling --fanout 4,4",
-        "--model gcn --sampler rejection --fanout 4,4", "--model gcn --sampler reservoir --fanout 4,4",
-        "--model gcn --sampler weighted --fanout 4,4", "--model gcn --sampler replacement --fanout 4,4",
-        "--model sage --sampler walk --fanout 4,4", "--model gcn --fanout 4,4 --eval sampled",
+        "--model gat --fanout 4,4 --norm layer --residual", "--model gcn --fanout 4,4 --eval sampled",
         "--model sage --fanout 4,4 --loss ce --optimizer adamw --weight-decay .01",
         "--model sage --fanout 4,4 --lr-schedule cosine --warmup 10",
         "--model sage --fanout 4,4 --lr-schedule step --lr-step 40 --input-dropout .1"};
-    for (size_t i = 0; i < sizeof how / sizeof *how; i++) {
+    enum { HOWS = sizeof how / sizeof *how };
+    for (int i = 0; i < HOWS + GGNN_NUM_METHODS; i++) {
+        const int method = i - HOWS;
+        char by_sampler[100];
+        if (method >= 0)
+            snprintf(by_sampler, sizeof by_sampler, "--model %s --sampler %s --fanout 4,4", method_has(method, GGNN_METHOD_WALKS) ? "sage" : "gcn",
+                     ggnn_method_name((ggnn_method)method));
+        const char* options = method < 0 ? how[i] : by_sampler;
         int status = trainf("--data karate.ggnn --layers 2 --hidden 32 --dropout .2 --lr .02 --epochs 100 "
-                            "--eval-every 10 --log a %s", how[i]);
+                            "--eval-every 10 --log a %s", options);
         double accuracy = last_number("a", "final", "test_accuracy"), auc = last_number("a", "final", "test_roc_auc");
         if (!CHECK_EQ(status, 0) || !CHECK(accuracy > 0.7) || !CHECK(auc > 0.8)) /* of two training nodes */
-            printf("  %s: accuracy %g, ROC-AUC %g\n", how[i], accuracy, auc);
+            printf("  %s: accuracy %g, ROC-AUC %g\n", options, accuracy, auc);
     }
 }
 

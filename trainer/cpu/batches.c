@@ -152,7 +152,7 @@ static bool take_counters(const loader_plan* plan, cpu_slot* s, error* why)
     if (!s->reads) return false;
     if (plan->graph.traffic) s->graph.traffic = s->reads;
     if (plan->features.traffic) s->features.traffic = s->reads + lists;
-    if (plan->edges_read && plan->how.method != GGNN_WALK) s->edges_read = s->reads + lists + rows;
+    if (plan->edges_read && !ggnn_method_has(plan->how.method, GGNN_METHOD_WALKS)) s->edges_read = s->reads + lists + rows;
     return true;
 }
 

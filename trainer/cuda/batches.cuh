@@ -233,7 +233,8 @@ inline void run_sample(ring* r, cuda_slot* s)
     cudaStream_t       stream = own(r->device).sampling;
     cudaError_t        e = ggnn_cuda_sample(&s->own, &plan.graph, &s->state->rng, s->seeds,
                                             {&s->state->seeds, s->shape.num_seeds.max}, stream);
-    for (int32_t h = 0; plan.edges_read && plan.how.method != GGNN_WALK && h < plan.how.num_hops; h++)
+    const bool lists = !ggnn_method_has(plan.how.method, GGNN_METHOD_WALKS);
+    for (int32_t h = 0; plan.edges_read && lists && h < plan.how.num_hops; h++)
         e = first_error(e, launch(count_edges, blocks_of(s->shape.hop[h].num_dst.max), THREADS, stream, s->shape.hop[h],
                                   plan.graph.at, plan.edges_read));
     e = first_error(e, launch(note_sample, 1, WARP, stream, note_of(r, s)));
