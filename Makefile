@@ -1,6 +1,7 @@
 # ggnn: make | make run | make check | make test | make install | make help.  Needs a C compiler and make; finds and uses what else is there.
 #   NODE64=1    64-bit node ids, into build64/        NO_OPENMP=1, NO_ZLIB=1, NO_BLAS=1, NO_MPI=1, NO_METIS=1, NO_NCCL=1   leave one out
 #   BUILD=DIR   where everything goes                 EXTRA="..."  further compiler and linker flags (sanitizers)
+#   V=1         whole commands, where a short line a file is usual: CC trainer/net.c
 # Other options than the last time compile again what they change: each compiler's are kept in $(BUILD)/*.flags.
 # make bench [BENCH="NAME ... OPTIONS"] | make bench-check: bench/README.md
 .DEFAULT_GOAL := all
@@ -13,6 +14,9 @@ PREFIX   ?= /usr/local
 OPT      ?= -O2 -g
 WARN     := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
 EXTRA    ?=
+
+# $(call short,CC,FILE): before a command, in whose place "CC FILE" is printed; V=1: the command itself; make -s: nothing
+short = $(if $(filter 1,$(V)),,@$(if $(findstring s,$(firstword -$(MAKEFLAGS))),,echo '$(1) $(2)'; ))
 
 # ---- what this machine has: a test program is compiled for each ------------------------------------------------------
 HASH := \#
@@ -67,36 +71,33 @@ $(ARCHIVE): $(PARTS:%.c=$(BUILD)/%.o)
 $(BENCH_ARCHIVE): $(BENCHES:%.c=$(BUILD)/%.o)
 $(ARCHIVE) $(BENCH_ARCHIVE):
 	@rm -f $@
-	@ar qcs $@ $^
+	$(call short,AR,$@)ar qcs $@ $^
 $(BUILD)/ggnn-data: $(BUILD)/datasets/ggnn_data.o $(ARCHIVE)
-	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+	$(call short,LD,$@)$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
 $(BUILD)/ggnn-train: $(BUILD)/trainer/ggnn_train.o $(ARCHIVE)
-	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+	$(call short,LD,$@)$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
 $(BUILD)/tests/%: $(BUILD)/tests/%.o $(ARCHIVE)
-	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+	$(call short,LD,$@)$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
 $(BUILD)/tests/test_bench $(BUILD)/tests/test_bench_cache $(BUILD)/tests/test_bench_store $(BUILD)/tests/test_bench_split $(BUILD)/tests/test_bench_scale: $(BUILD)/tests/%: $(BUILD)/tests/%.o $(BENCH_ARCHIVE) $(ARCHIVE)
-	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+	$(call short,LD,$@)$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
 $(BUILD)/fuzz/%: $(BUILD)/tests/fuzz/%.o $(ARCHIVE)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(if $(LIBFUZZER),-fsanitize=fuzzer) -o $@ $^ $(LDLIBS)
+	$(call short,LD,$@)$(CC) $(CFLAGS) $(if $(LIBFUZZER),-fsanitize=fuzzer) -o $@ $^ $(LDLIBS)
 $(BUILD)/tests/fuzz/%.o: CPPFLAGS += $(if $(LIBFUZZER),-DFUZZ_LIBFUZZER)
 $(BUILD)/trainer/cpu/elementwise.o $(BUILD)/trainer/cpu/loss.o $(BUILD)/trainer/cpu/optimiser.o $(BUILD)/trainer/net/loss.o: CFLAGS += -O3 -fno-math-errno -fno-trapping-math
 $(BUILD)/datasets/metis.o $(BUILD)/bench/bench_split.o: CPPFLAGS += $(if $(METIS),-DHAVE_METIS)
 $(BUILD)/trainer/ranks/comm_mpi.o $(BUILD)/tests/test_mpi.o: CPPFLAGS += $(if $(MPI),-DHAVE_MPI $(MPI_CFLAGS))
 $(BUILD)/%.o: %.c $(BUILD)/cc.flags
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
-$(BUILD)/tests/%.o: %.c $(BUILD)/cc.flags # of tests/ROOM/
-	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(call short,CC,$<)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 # ---- examples/train.c, which needs no archive: as its first lines say, and with -mfma where the compiler knows that -------
 $(BUILD)/examples/train-fma.o: CFLAGS += -mfma
 $(BUILD)/examples/train-fma.o: examples/train.c $(BUILD)/cc.flags
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(call short,CC,$<)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 $(BUILD)/train $(BUILD)/train-fma: $(BUILD)/%: $(BUILD)/examples/%.o
-	$(CC) $(CFLAGS) -o $@ $^ -lm
+	$(call short,LD,$@)$(CC) $(CFLAGS) -o $@ $^ -lm
 $(BUILD)/tests/test_train_example: | $(EXAMPLES) # which it runs
 
 # ---- make bench: what the machine gives, and every operation against it ----------------------------------------------
@@ -107,7 +108,7 @@ bench-check: $(BUILD)/ggnn-bench # what lost a tenth of its share of the roof si
 bench-rivals: all $(BUILD)/ggnn-bench # bench/rivals/README.md: DGL, PyG, torch, SciPy on the same work
 	python3 -B bench/rivals/run.py --build $(BUILD) $(RIVALS)
 $(BUILD)/ggnn-bench: $(BUILD)/bench/ggnn_bench.o $(BENCH_ARCHIVE) $(ARCHIVE)
-	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+	$(call short,LD,$@)$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
 $(BUILD)/bench/naive.o: CFLAGS += -O3
 $(BUILD)/bench/machine.o: CPPFLAGS += -I$(BUILD)
 $(BUILD)/bench/machine.o: $(BUILD)/bench_version.h
@@ -144,11 +145,11 @@ gpu: $(BUILD)/ggnn-data-cuda $(BUILD)/ggnn-train-cuda $(BUILD)/ggnn-bench-cuda #
 $(BUILD)/cuda/%.o: %.cu $(BUILD)/nvcc.flags
 	@mkdir -p $(@D)
 	@command -v $(NVCC) >/dev/null || { echo "nvcc is not installed: NVCC=PATH says where it is, make emulated needs none"; exit 1; }
-	$(NVCC) $(CPPFLAGS) $(NVCCFLAGS) -MMD -MP -c -o $@ $<
+	$(call short,NVCC,$<)$(NVCC) $(CPPFLAGS) $(NVCCFLAGS) -MMD -MP -c -o $@ $<
 $(BUILD)/ggnn-data-cuda: $(BUILD)/datasets/ggnn_data.o $(BUILD)/cuda/datasets/sample_cuda.o $(ARCHIVE)
-	$(NVCC) $(NVCCFLAGS) -o $@ $^ $(LDLIBS)
+	$(call short,LD,$@)$(NVCC) $(NVCCFLAGS) -o $@ $^ $(LDLIBS)
 $(BUILD)/ggnn-train-cuda: $(BUILD)/trainer/ggnn_train.o $(BUILD)/cuda/trainer/cuda/ops.o $(NCCL_OBJECT) $(ARCHIVE)
-	$(NVCC) $(NVCCFLAGS) -o $@ $^ -lcublas $(NCCL_LIBS) $(LDLIBS)
+	$(call short,LD,$@)$(NVCC) $(NVCCFLAGS) -o $@ $^ -lcublas $(NCCL_LIBS) $(LDLIBS)
 nccl-flags:
 	@echo $(if $(NCCL_LIB),-isystem $(NCCL_HOME)/include $(NCCL_LIBS))
 $(BUILD)/cuda/trainer/cuda/comm_nccl.o: CPPFLAGS += -isystem $(NCCL_HOME)/include
@@ -158,7 +159,7 @@ $(BUILD)/cuda/bench/%.o: CPPFLAGS += $(if $(CUSPARSE),-DHAVE_CUSPARSE)
 $(BUILD)/cuda/bench/%.o: NVCCFLAGS += -Xcompiler -Wno-maybe-uninitialized # CUB's, in its scan of a whole array
 $(BUILD)/ggnn-bench-cuda: $(BUILD)/bench/ggnn_bench.o $(BUILD)/cuda/bench/cuda/backend.o $(BUILD)/cuda/trainer/cuda/ops.o \
                           $(BENCH_ARCHIVE) $(ARCHIVE)
-	$(NVCC) $(NVCCFLAGS) -o $@ $^ -lcublas $(if $(CUSPARSE),-lcusparse) $(LDLIBS)
+	$(call short,LD,$@)$(NVCC) $(NVCCFLAGS) -o $@ $^ -lcublas $(if $(CUSPARSE),-lcusparse) $(LDLIBS)
 
 # the tests of ggnn_cuda.cuh by nvcc, and what they and test_show start: make gpu-test runs them; without a GPU they say
 # that they skip
@@ -166,13 +167,13 @@ GPU_TESTS := $(addprefix $(BUILD)/gpu-tests/,$(basename $(notdir $(wildcard test
 gpu-tests: $(GPU_TESTS) $(BUILD)/tests/test_show $(BUILD)/ggnn-data-cuda $(TOOLS)
 $(BUILD)/cuda/tests/%.o: %.cc $(BUILD)/nvcc.flags
 	@mkdir -p $(@D)
-	$(NVCC) -x cu $(CPPFLAGS) $(NVCCFLAGS) -MMD -MP -c -o $@ $<
+	$(call short,NVCC,$<)$(NVCC) -x cu $(CPPFLAGS) $(NVCCFLAGS) -MMD -MP -c -o $@ $<
 $(BUILD)/gpu-tests/%: $(BUILD)/cuda/tests/%.o $(ARCHIVE)
 	@mkdir -p $(@D)
-	$(NVCC) $(NVCCFLAGS) -o $@ $(filter %.o,$^) $(ARCHIVE) -lcublas $(if $(filter %/comm_nccl.o,$^),$(NCCL_LIBS)) $(LDLIBS)
+	$(call short,LD,$@)$(NVCC) $(NVCCFLAGS) -o $@ $(filter %.o,$^) $(ARCHIVE) -lcublas $(if $(filter %/comm_nccl.o,$^),$(NCCL_LIBS)) $(LDLIBS)
 $(BUILD)/gpu-tests/test_cuda_train: $(BUILD)/cuda/trainer/cuda/ops.o $(TOOLS) $(BUILD)/ggnn-train-cuda $(EXAMPLES) $(BUILD)/train-cuda
 $(BUILD)/train-cuda: $(BUILD)/cuda/examples/train.o
-	$(NVCC) $(NVCCFLAGS) -o $@ $^ -lm
+	$(call short,LD,$@)$(NVCC) $(NVCCFLAGS) -o $@ $^ -lm
 $(BUILD)/gpu-tests/test_cuda_nccl $(BUILD)/gpu-tests/test_cuda_split: $(BUILD)/cuda/trainer/cuda/ops.o $(NCCL_OBJECT)
 gpu-test gpu-sanitize: # the tests on the GPU; gpu-sanitize: under compute-sanitizer
 	@BUILD="$(BUILD)" NVCC="$(NVCC)" bash tests/gpu.sh $(@:gpu-%=%)

@@ -17,45 +17,45 @@ cuda-tests: $(CUDA_TESTS)
 # The core takes no sanitizer: it calls their hooks in programs that have them.
 $(BUILD)/simt/%.o: $(SIMT)/%.cc $(BUILD)/cxx.flags
 	@mkdir -p $(@D)
-	$(CXX) $(CXXFLAGS) $(filter-out -fsanitize% -fno-sanitize%,$(EXTRA)) -O2 $(SIMT_FLAGS) -c -o $@ $<
+	$(call short,CXX,$<)$(CXX) $(CXXFLAGS) $(filter-out -fsanitize% -fno-sanitize%,$(EXTRA)) -O2 $(SIMT_FLAGS) -c -o $@ $<
 $(BUILD)/tests/test_cuda_%.o: CXXOPT := -O1 -g1 # kernels of templates: compiling them takes longer than running them
 $(BUILD)/tests/test_cuda_%.o: test_cuda_%.cc $(BUILD)/cxx.flags
 	@mkdir -p $(@D)
-	$(CXX) $(CXXFLAGS) $(EXTRA) $(SIMT_FLAGS) -c -o $@ $<
-$(BUILD)/tests/test_simt.o: test_simt.cc $(BUILD)/cxx.flags
+	$(call short,CXX,$<)$(CXX) $(CXXFLAGS) $(EXTRA) $(SIMT_FLAGS) -c -o $@ $<
+$(BUILD)/tests/test_simt.o: $(SIMT)/test_simt.cc $(BUILD)/cxx.flags
 	@mkdir -p $(@D)
-	$(CXX) $(CXXFLAGS) $(EXTRA) $(SIMT_FLAGS) -c -o $@ $<
+	$(call short,CXX,$<)$(CXX) $(CXXFLAGS) $(EXTRA) $(SIMT_FLAGS) -c -o $@ $<
 $(BUILD)/tests/test_cuda_%: $(BUILD)/tests/test_cuda_%.o $(SIMT_OBJECTS) $(ARCHIVE)
-	$(CXX) $(CXXFLAGS) $(EXTRA) $(if $(OPENMP),-fopenmp) -o $@ $(filter %.o,$^) $(ARCHIVE) $(LDLIBS)
+	$(call short,LD,$@)$(CXX) $(CXXFLAGS) $(EXTRA) $(if $(OPENMP),-fopenmp) -o $@ $(filter %.o,$^) $(ARCHIVE) $(LDLIBS)
 # which runs the programs too
 $(BUILD)/tests/test_cuda_nccl $(BUILD)/tests/test_cuda_split: $(BUILD)/emulated/trainer/cuda/ops.o $(BUILD)/emulated/trainer/cuda/comm_nccl.o
 $(BUILD)/tests/test_cuda_steps: $(BUILD)/emulated/trainer/cuda/ops.o
 $(BUILD)/tests/test_cuda_train: $(BUILD)/emulated/trainer/cuda/ops.o $(BUILD)/ggnn-data $(BUILD)/ggnn-train $(BUILD)/ggnn-train-emulated $(EXAMPLES) $(BUILD)/train-emulated
 $(BUILD)/tests/test_simt: $(BUILD)/tests/test_simt.o $(SIMT_OBJECTS)
-	$(CXX) $(CXXFLAGS) $(EXTRA) -o $@ $^
+	$(call short,LD,$@)$(CXX) $(CXXFLAGS) $(EXTRA) -o $@ $^
 
 # ---- programs whose backend is the emulator
 emulated: $(BUILD)/ggnn-data-emulated $(BUILD)/ggnn-train-emulated $(BUILD)/ggnn-bench-emulated $(BUILD)/vendor-emulated $(BUILD)/peers-emulated $(BUILD)/train-emulated # the tools, CUDA emulated on the CPU
 $(BUILD)/emulated/%.o: CXXOPT := -O1 -g1
 $(BUILD)/emulated/%.o: %.cu $(BUILD)/cxx.flags
 	@mkdir -p $(@D)
-	$(CXX) -x c++ $(CXXFLAGS) $(EXTRA) $(SIMT_FLAGS) -c -o $@ $<
+	$(call short,CXX,$<)$(CXX) -x c++ $(CXXFLAGS) $(EXTRA) $(SIMT_FLAGS) -c -o $@ $<
 $(BUILD)/vendor-emulated $(BUILD)/peers-emulated: $(BUILD)/%-emulated: $(BUILD)/emulated/examples/%.o $(SIMT_OBJECTS) $(ARCHIVE)
-	$(CXX) $(CXXFLAGS) $(EXTRA) $(if $(OPENMP),-fopenmp) -o $@ $^ $(LDLIBS)
+	$(call short,LD,$@)$(CXX) $(CXXFLAGS) $(EXTRA) $(if $(OPENMP),-fopenmp) -o $@ $^ $(LDLIBS)
 $(BUILD)/train-emulated: $(BUILD)/emulated/examples/train.o $(SIMT_OBJECTS) # needs no archive
-	$(CXX) $(CXXFLAGS) $(EXTRA) $(if $(OPENMP),-fopenmp) -o $@ $^ -lm -lpthread
+	$(call short,LD,$@)$(CXX) $(CXXFLAGS) $(EXTRA) $(if $(OPENMP),-fopenmp) -o $@ $^ -lm -lpthread
 $(BUILD)/ggnn-data-emulated: $(BUILD)/datasets/ggnn_data.o $(BUILD)/emulated/datasets/sample_cuda.o $(SIMT_OBJECTS) $(ARCHIVE)
-	$(CXX) $(CXXFLAGS) $(EXTRA) $(if $(OPENMP),-fopenmp) -o $@ $^ $(LDLIBS)
+	$(call short,LD,$@)$(CXX) $(CXXFLAGS) $(EXTRA) $(if $(OPENMP),-fopenmp) -o $@ $^ $(LDLIBS)
 
 $(BUILD)/ggnn-train-emulated: $(BUILD)/trainer/ggnn_train.o $(BUILD)/emulated/trainer/cuda/ops.o \
                               $(BUILD)/emulated/trainer/cuda/comm_nccl.o $(SIMT_OBJECTS) $(ARCHIVE)
-	$(CXX) $(CXXFLAGS) $(EXTRA) $(if $(OPENMP),-fopenmp) -o $@ $^ $(LDLIBS)
+	$(call short,LD,$@)$(CXX) $(CXXFLAGS) $(EXTRA) $(if $(OPENMP),-fopenmp) -o $@ $^ $(LDLIBS)
 
 # ggnn-bench on the emulator: whether its CUDA side is right. Its times mean nothing.
 $(BUILD)/emulated/bench/%.o: CXXOPT := -Og -g1
 $(BUILD)/ggnn-bench-emulated: $(BUILD)/bench/ggnn_bench.o $(BUILD)/emulated/bench/cuda/backend.o \
                               $(BUILD)/emulated/trainer/cuda/ops.o $(SIMT_OBJECTS) $(BENCH_ARCHIVE) $(ARCHIVE)
-	$(CXX) $(CXXFLAGS) $(EXTRA) $(if $(OPENMP),-fopenmp) -o $@ $^ $(LDLIBS)
+	$(call short,LD,$@)$(CXX) $(CXXFLAGS) $(EXTRA) $(if $(OPENMP),-fopenmp) -o $@ $^ $(LDLIBS)
 
 # The emulator's own test, as it is and under the sanitizers.
 test-simt: # the emulator itself, plain and under the sanitizers

@@ -159,7 +159,7 @@ if make -s -j"$(nproc)" BUILD="$programs" NVCC="$nvcc" OPT=-O0 GPU_ARCH="-gencod
     wanted=$(make -s nccl-flags NVCC="$nvcc" | grep -o -m1 libnccl | head -n 1)
     if [ "$needed" = "${wanted:+$wanted }" ]; then echo "ok ggnn-train-cuda needs ${wanted:-no libnccl} and no libcudart"
     else echo "  FAILED ggnn-train-cuda needs \"$needed\", not \"$wanted\" alone"; failed=1; fi
-else echo "  FAILED ggnn-train-cuda"; grep -m5 -E 'error|warning|Error' "$build/programs.log"; failed=1; fi
+else echo "  FAILED ggnn-train-cuda"; grep -m5 -E 'error[: ]|warning|Error [0-9]' "$build/programs.log"; failed=1; fi
 
 # trainer/cuda/comm_nccl.cu with the NCCL that the Makefile finds: compiled, linked, asked for its version.
 nccl=$(make -s nccl-flags NVCC="$nvcc")

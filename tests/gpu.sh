@@ -27,7 +27,7 @@ echo "$("$nvcc" --version | sed -n 's/.*release \([0-9.]*\),.*/nvcc \1/p'); GPU:
 targets="gpu-tests gpu"
 [ "$command" = bench ] && targets=$build/ggnn-bench-cuda
 if ! make -j"$(nproc)" BUILD="$build" ${arch:+GPU_ARCH="-arch=sm_$arch"} $targets >"$logs/build" 2>&1; then
-    grep -m5 -E 'error|Error' "$logs/build"
+    grep -m5 -E 'error[: ]|Error [0-9]' "$logs/build"
     echo "0 passed, 1 failed, 0 skipped"
     exit 1
 fi

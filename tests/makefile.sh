@@ -15,9 +15,10 @@ printf '#!/bin/sh\ncase $1 in --showme:link) echo -lmpi ;; --showme:compile) ech
 chmod +x "$work/compiler" "$work/mpicc"
 
 # making TARGET-OR-OPTION...: make with these compilers
-making() {
-    make -s BUILD="$build" CC="$work/compiler" CXX="$work/compiler" NVCC="$work/compiler" MPICC="$work/mpicc" NCCL_HOME="$work/nccl" "$@" 2>&1
+making_aloud() {
+    make BUILD="$build" CC="$work/compiler" CXX="$work/compiler" NVCC="$work/compiler" MPICC="$work/mpicc" NCCL_HOME="$work/nccl" "$@" 2>&1
 }
+making() { making_aloud -s "$@"; }
 says() { # says NAME WANTED FOUND
      if [ "$2" = "$3" ]; then echo "ok makefile: $1"; else printf '  FAILED makefile: %s: "%s", not "%s"\n' "$1" "$3" "$2"; fi
 }
@@ -36,6 +37,23 @@ done
 # ==== what make builds where nothing is named ==========================================================================
 linked() { words "-o $build/ggnn-[a-z]* "; }
 says "make alone makes the tools" "-o $build/ggnn-data  -o $build/ggnn-train  " "$(making -n | linked)"
+
+# ==== what is printed =================================================================================================
+# printed OPTION...: what make prints of an object and of a program, of which nothing is there
+printed() {
+    rm -rf "$build"
+    making_aloud "$@" "$build/common/error.o" "$build/train" | grep -v '^make' | sed "s|$build/||g"
+}
+says "a short line a file" "CC common/error.c|CC examples/train.c|LD train|" "$(printed | tr '\n' '|')"
+says "V=1 shows whole commands" "3" "$(printed V=1 | grep -c "^$work/compiler .* -o ")"
+says "V=1 shows no short lines" "0" "$(printed V=1 | grep -c '^[A-Z]* ')"
+says "make -s shows nothing" "" "$(printed -s)"
+says "make -n shows whole commands" "3" "$(printed -n | grep -c "$work/compiler .* -o ")"
+printf '#!/bin/sh\nfor w in "$@"; do [ "$w" = examples/train.c ] && { echo "train.c:1:1: error: broken"; exit 3; }; done; exec "%s/compiler" "$@"\n' "$work" >"$work/broken"
+chmod +x "$work/broken"
+says "a file that does not compile ends make" "CC examples/train.c|train.c:1:1: error: broken|" "$(printed CC="$work/broken" | grep -v error.c | tr '\n' '|')"
+making CC="$work/broken" "$build/train" >"$work/log"
+says "with make's status" "2" "$?"
 
 # ==== what is built again =============================================================================================
 c=$build/trainer/ranks/comm_mpi.o nvcc=$build/cuda/datasets/sample_cuda.o emulated=$build/emulated/datasets/sample_cuda.o

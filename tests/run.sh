@@ -33,7 +33,7 @@ build() {
     local folder=$1 target=$2 log
     log=$logs/$(basename "$folder").build
     if make -j"$jobs" BUILD="$folder" "${@:3}" $target >"$log" 2>&1; then return 0; fi
-    fail "building $folder: $(grep -m1 -E 'error|Error' "$log")"
+    fail "building $folder: $(grep -m1 -E 'error[: ]|Error [0-9]' "$log")"
     return 1
 }
 
