@@ -189,8 +189,8 @@ inline net_config config_of(const kind& k, int32_t layers, int32_t outputs, bool
     c.layers = layers;
     c.hidden = 12;
     c.outputs = outputs;
-    c.heads = k.model == NET_GAT ? 3 : 1;
-    c.out_heads = k.model == NET_GAT ? 2 : 1;
+    c.heads = 3;
+    c.out_heads = 2;
     c.residual = c.norm = k.extras;
     c.dropout = 0.4f;
     c.input_dropout = k.extras ? 0.2f : 0;
@@ -206,13 +206,13 @@ inline ggnn_sampling sampling_of(const net_config& c)
 {
     ggnn_sampling how = {};
     how.method = GGNN_FISHER_YATES;
-    if (c.aggregator == NET_IMPORTANCE) {
+    if (net_has(c.model, c.aggregator, NET_VISITS)) {
         how.method = GGNN_WALK;
         how.keep = GGNN_KEEP_WEIGHTS;
     }
     how.num_hops = c.layers;
     how.last_hop_global = net_reads_store(&c);
-    for (int32_t h = 0; h < c.layers; h++) how.fanout[h] = c.model == NET_MLP ? 0 : 3 + h;
+    for (int32_t h = 0; h < c.layers; h++) how.fanout[h] = net_has(c.model, c.aggregator, NET_ALONE) ? 0 : 3 + h;
     return how;
 }
 

@@ -333,14 +333,16 @@ void config_print_resume(const config* c, FILE* out)
     }
 }
 
+static bool looks_alone(const config* c) { return net_has(c->model, c->aggregator, NET_ALONE); }
+
 bool config_reads_weights(const config* c)
 {
-    return ggnn_method_has((ggnn_method)c->sampler, GGNN_METHOD_WEIGHS) && !c->full_batch && c->model != NET_MLP;
+    return ggnn_method_has((ggnn_method)c->sampler, GGNN_METHOD_WEIGHS) && !c->full_batch && !looks_alone(c);
 }
 
 bool config_walks(const config* c) { return ggnn_method_has((ggnn_method)c->sampler, GGNN_METHOD_WALKS); }
 
-bool config_counts_visits(const config* c) { return c->model == NET_SAGE && c->aggregator == NET_IMPORTANCE; }
+bool config_counts_visits(const config* c) { return net_has(c->model, c->aggregator, NET_VISITS); }
 
 static size_t write_option(const config* c, const entry* e, char* text)
 {
@@ -550,6 +552,7 @@ static bool check_preprocess(const config* c, error* why)
         return error_set(why, "--preprocess: the file has a node's row and its neighbours' mean, which --aggregator gcn mixes otherwise");
     if (c->model == NET_SAGE && c->aggregator == NET_IMPORTANCE)
         return error_set(why, "--preprocess: --aggregator importance weighs neighbours by the walks of each step, all of which were summed alike");
+    if (!net_has(c->model, c->aggregator, NET_SUMMED)) return error_set(why, "--preprocess: it sums for --model gcn and sage alone");
     if (c->input_dropout > 0) return error_set(why, "--preprocess: --input-dropout changes features in each step, which were summed once");
     if (c->residual) return error_set(why, "--preprocess: --residual adds the features themselves to the first layer, which then begins without them");
     const ggnn_method method = (ggnn_method)c->sampler;
@@ -681,7 +684,7 @@ static bool set_partition(config* c, error* why)
     if (c->pipeline == PIPELINE_FACTORED)
         return error_set(why, "%s: with --pipeline factored devices train on what others sample, so none has nodes of its own", pagraph);
     if (c->explain) return error_set(why, "%s: --explain compares settings that have no partition", pagraph);
-    if (config_walks(c) && c->model != NET_MLP)
+    if (config_walks(c) && !looks_alone(c))
         return error_set(why, "%s: --sampler walk leaves the hops around a training node that a device has", pagraph);
     return true;
 }
@@ -722,9 +725,31 @@ static void look(config_option* to, const void* of, const char* name)
 
 bool config_finish(config* c, error* why)
 {
-    set_others(c);
-    return set_fanout(c, why) && set_tiers(c, why) && set_device_list(c, why) && config_check_rules(look, c, why) &&
-           check_others(c, why) && check_names(c, why);
+    if (!set_explain(c, why) || !set_importance(c, why) || !set_fanout(c, why) || !check_preprocess(c, why) || !set_tiers(c, why))
+        return false;
+    if (c->backend == SIBLING_CPU && c->precision != PRECISION_FP32)
+        return error_set(why, "--precision tf32: needs --backend cuda");
+    if (c->backend == SIBLING_CPU && c->comm == COMM_NCCL) return error_set(why, "--comm nccl: needs --backend cuda");
+    if (c->backend != SIBLING_CPU && c->gemm) return error_set(why, "--gemm blas: needs --backend cpu");
+    if (net_has(c->model, c->aggregator, NET_HEADS) && c->hidden % c->heads != 0)
+        return error_set(why, "--heads %d does not divide --hidden %d", (int)c->heads, (int)c->hidden);
+    if (!set_device_list(c, why)) return false;
+    if (comm_under_mpi() && is_given(c, AT(devices)))
+        return error_set(why, "--devices %d: mpirun started this program, each of its processes is one device", (int)c->devices);
+    if (!set_partition(c, why)) return false;
+    if (!comm_under_mpi() && !config_check_ranks(c, (int32_t)c->devices, why)) return false;
+    if (c->store == STORE_REPLICA && c->gather == GATHER_EXCHANGE)
+        return error_set(why, "--gather exchange: with --store replica each device has all rows");
+    if (c->store == STORE_SHARDS && c->gather == GATHER_POINTER && is_given(c, AT(gather)))
+        return error_set(why, "--gather pointer: reads no memory of other machines; --store shards needs --gather exchange");
+    if (c->gemm && !device_cpu_has_blas()) return error_set(why, "--gemm blas: this build has no BLAS");
+    if (!check_pipeline(c, why) || !check_trace(c, why)) return false;
+    if (c->full_batch && c->eval == EVAL_SAMPLED)
+        return error_set(why, "--eval sampled: nothing is sampled with --fanout full");
+    if (!check_names(c, why)) return false;
+    if (c->save_steps && !c->save) return error_set(why, "--save-steps %lld: needs --save", (long long)c->save_steps);
+    if (c->patience && !c->eval_every) return error_set(why, "--patience %d: needs --eval-every", (int)c->patience);
+    return true;
 }
 
 bool config_check_ranks(const config* c, int32_t ranks, error* why)
@@ -744,8 +769,8 @@ ggnn_sampling config_sampling(const config* c)
     ggnn_sampling how = {.method = (ggnn_method)c->sampler, .num_hops = (int32_t)c->layers};
     if (config_counts_visits(c)) how.keep = GGNN_KEEP_WEIGHTS;
     how.walk = (ggnn_walks){(int32_t)c->walks, (int32_t)c->walk_length, (float)c->walk_restart};
-    for (int32_t h = 0; h < how.num_hops; h++) how.fanout[h] = c->model == NET_MLP ? 0 : c->fanout[h];
-    if (c->model == NET_MLP) how.method = GGNN_FISHER_YATES; /* an MLP has no neighbours to choose */
+    for (int32_t h = 0; h < how.num_hops; h++) how.fanout[h] = looks_alone(c) ? 0 : c->fanout[h];
+    if (looks_alone(c)) how.method = GGNN_FISHER_YATES; /* an MLP has no neighbours to choose */
     return how;
 }
 

@@ -56,9 +56,9 @@ static bool open_transformed(evaluation* e, float* z, const net_config* network,
     size_t rows = room * (size_t)e->comm->ranks + (size_t)e->task->set.num_nodes;
     e->all = (net_transformed_rows){.z = z, .scratch = (int64_t)room * e->comm->rank,
                                     .nodes = (int64_t)room * e->comm->ranks};
-    e->asks.nodes = e->all.nodes - e->all.scratch;
-    if (network->model != NET_GAT) return true;
-    e->all.el = layer_rows_open(&e->scores, e->view->device, e->comm, memory_product(rows, heads, sizeof(float)), SIZE_MAX,
+    network->room = e->all.nodes - e->all.scratch;
+    if (!net_has(network->model, network->aggregator, NET_HEADS)) return true;
+    e->all.el = tiers_room_open(&e->scores, e->view->device, e->comm, memory_product(rows, heads, sizeof(float)), SIZE_MAX,
                                 NULL, why);
     return e->all.el != NULL;
 }
@@ -126,7 +126,7 @@ static batch_sizes room_of_chunks(evaluation* e, bool looks, bool numbered)
 static bool open_layerwise(evaluation* e, const net_config* network, error* why)
 {
     const task* t = e->task;
-    bool looks = network->model != NET_MLP && !(network->preprocessed && network->layers == 1);
+    bool looks = !net_has(network->model, network->aggregator, NET_ALONE) && !(network->preprocessed && network->layers == 1);
     int32_t widest = net_transformed(network, t->features.width), ranks = e->comm->ranks;
     const bool numbered = e->view->exchange && !widest; /* the rows of a chunk's sources are sent once */
     batch_sizes room = {{0}, {0}};

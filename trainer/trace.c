@@ -190,7 +190,7 @@ static void show_batch(const trace* t)
     const net* n = t->net;
     const ggnn_batch* b = &n->batch->blocks;
     const int32_t hops = n->config.full_batch ? 1 : b->num_hops;
-    const bool weighted = n->config.model == NET_SAGE && n->config.aggregator == NET_IMPORTANCE;
+    const bool weighted = net_has(n->config.model, n->config.aggregator, NET_VISITS);
     printf("\nstep %" PRId64 ": epoch %" PRId64 ", mini-batch %" PRId64 " of %" PRId64 "\n", t->step, t->epoch, t->batch, t->batches);
     for (int32_t h = 0; h < hops; h++) {
         const int32_t l = b->num_hops - 1 - h;
@@ -267,7 +267,7 @@ static void show_attention(const trace* t, const layer* y)
 /* Does y multiply what it gathered by weights? Else it multiplies first, or there is nothing to gather. */
 static bool gathers(const net* n, const layer* y)
 {
-    return n->config.model != NET_MLP && !y->transform_first && !(n->config.preprocessed && y->index == 0);
+    return !net_has(n->config.model, n->config.aggregator, NET_ALONE) && !y->transform_first && !(n->config.preprocessed && y->index == 0);
 }
 
 static void show_forward(void* context, net* n, const layer* y)

@@ -278,7 +278,7 @@ static void expect_target(const ggnn_graph* g, const ggnn_batch* b, const ggnn_r
     const int64_t m = b->how.fanout[h], n = list.degree, taken = hop->indptr[local + 1] - hop->indptr[local];
     const bool drawn = m > 0 && (n > m || method_has(method, GGNN_METHOD_REPEATS));
     const bool walks = method_has(method, GGNN_METHOD_WALKS), whole = !walks && m != 0 && !drawn;
-    int64_t draw[MANY], offset[MANY];
+    int64_t draw[MANY] = {0}, offset[MANY];
     double key[MANY];
     if (as_json) {
         expect_open(NULL, "{");

@@ -114,11 +114,11 @@ static sampler sampler_new(const fixture* f, int32_t hops, int32_t fanout, bool 
 static sampler sampler_for(const fixture* f, const net_config* c, int32_t fanout, bool global, int64_t max_seeds)
 {
     ggnn_sampling how = {.method = GGNN_FISHER_YATES, .num_hops = c->layers, .last_hop_global = global};
-    if (c->aggregator == NET_IMPORTANCE) {
+    if (net_has(c->model, c->aggregator, NET_VISITS)) {
         how.method = GGNN_WALK;
         how.keep = GGNN_KEEP_WEIGHTS;
     }
-    return sampler_of(f, how, c->model == NET_MLP ? 0 : fanout, max_seeds);
+    return sampler_of(f, how, net_has(c->model, c->aggregator, NET_ALONE) ? 0 : fanout, max_seeds);
 }
 
 static void sampler_free(sampler* s)
@@ -512,14 +512,40 @@ static void shake(net* n)
     for (int64_t i = 0; i < s.count; i++) s.value[i] += 0.25f * test_uniform();
 }
 
-static const struct {
-    const char* name;
+/* Every model, GraphSAGE with each aggregator. Those that need visits, of which a whole graph has none, are the last: from
+   NUM_KINDS on. */
+static struct {
+    char name[32];
     net_model model;
     net_aggregator aggregator;
-} kinds[] = {{"gcn", NET_GCN, 0}, {"sage mean", NET_SAGE, NET_MEAN}, {"sage gcn", NET_SAGE, NET_SAGE_GCN},
-             {"sage pool", NET_SAGE, NET_POOL}, {"gat", NET_GAT, 0}, {"mlp", NET_MLP, 0},
-             {"sage importance", NET_SAGE, NET_IMPORTANCE}};
-enum { NUM_KINDS = sizeof kinds / sizeof kinds[0] - 1, IMPORTANCE = NUM_KINDS }; /* which a whole graph has no visits for */
+} kinds[24];
+static int NUM_KINDS, ALL_KINDS;
+
+/* The next of "a|b|c" into name; what follows it, or NULL. */
+static const char* next_name(char name[16], const char* names)
+{
+    const int length = (int)strcspn(names, "|");
+    snprintf(name, 16, "%.*s", length, names);
+    return names[length] ? names + length + 1 : NULL;
+}
+
+static void find_kinds(bool with_visits)
+{
+    char model[16], aggregator[16];
+    int m = 0;
+    for (const char* at = NET_MODELS; at; m++) {
+        const char* next = NET_AGGREGATORS;
+        at = next_name(model, at);
+        for (int a = 0; next && (a == 0 || m == NET_SAGE); a++) {
+            next = next_name(aggregator, next);
+            if (net_has(m, a, NET_VISITS) != with_visits) continue;
+            snprintf(kinds[ALL_KINDS].name, sizeof kinds[0].name, "%s%s%s", model, m == NET_SAGE ? " " : "", m == NET_SAGE ? aggregator : "");
+            kinds[ALL_KINDS].model = (net_model)m;
+            kinds[ALL_KINDS++].aggregator = (net_aggregator)a;
+        }
+    }
+    if (!with_visits) NUM_KINDS = ALL_KINDS;
+}
 
 static net_config config_for(int kind, int32_t outputs)
 {
@@ -563,16 +589,16 @@ TEST(gradients_equal_central_differences_in_full_batch)
 
 TEST(gradients_equal_central_differences_in_sampled_batches)
 {
-    for (int kind = 0; kind <= IMPORTANCE; kind++)
+    for (int kind = 0; kind < ALL_KINDS; kind++)
         for (int variant = 0; variant < 8; variant += 1 + (kind > 1)) check_kind(kind, variant, 3, true);
 }
 
 /* Whose first layer is the last. */
 TEST(gradients_of_one_layer_equal_central_differences)
 {
-    for (int kind = 0; kind <= IMPORTANCE; kind++)
+    for (int kind = 0; kind < ALL_KINDS; kind++)
         for (int variant = 0; variant < 8; variant += kind > 1 ? 5 : 1) {
-            if (kind != IMPORTANCE) check_kind(kind, variant, 1, false);
+            if (kind < NUM_KINDS) check_kind(kind, variant, 1, false);
             check_kind(kind, variant, 1, true);
         }
 }
@@ -658,7 +684,7 @@ TEST(global_last_hop_and_other_stores_give_the_same_bits)
         memcpy(part[rank[v] % 3] + rank[v] / 3 * 12, f->features + v * 12, 12 * sizeof(float));
     }
     net_data over_parts = {&f->graph, &parts, {f->label, NULL}};
-    for (int kind = 0; kind <= IMPORTANCE; kind++) {
+    for (int kind = 0; kind < ALL_KINDS; kind++) {
         net_config c = config_for(kind, 3);
         float plain[24], other[24];
         c.dropout = 0.5f;
@@ -678,7 +704,7 @@ TEST(global_last_hop_and_other_stores_give_the_same_bits)
 TEST(batches_that_come_with_their_rows_give_the_same_bits)
 {
     fixture* f = random_fixture(40, 12, 3);
-    for (int i = 0; i < (IMPORTANCE + 1) * 2; i++) {
+    for (int i = 0; i < ALL_KINDS * 2; i++) {
         net_config c = config_for(i / 2, 3);
         float plain[24], other[24];
         c.residual = true;
@@ -849,18 +875,19 @@ static int64_t run_evaluation(score* result, const config* how, const task* t, n
     return flops;
 }
 
-/* Products of an evaluation: transforms of all N nodes once a layer, and the rest for the targets of each layer. */
-static int64_t evaluation_flops(const net_config* c, int64_t N, int64_t targets, int32_t features)
+/* Products of an evaluation: those with a layer's weights "w...", for its targets. What transforms rows, its first parameter,
+   is multiplied with all N nodes' once. */
+static int64_t evaluation_flops(const net* n, const net_config* c, int64_t N, int64_t targets)
 {
+    const bool transformed = net_transformed(c, 1) > 0;
     int64_t flops = 0;
-    for (int32_t l = 0; l < c->layers; l++) {
-        bool    last = l == c->layers - 1;
-        int64_t in = l ? c->hidden : features, out = last ? c->outputs : c->hidden, D = last ? targets : N;
-        bool    pair = c->model == NET_SAGE && c->aggregator != NET_SAGE_GCN;
-        if (c->model == NET_GAT) flops += 2 * N * in * (last ? c->out_heads * out : out);
-        else flops += 2 * D * in * out * (pair ? 2 : 1);
-        if (pair && c->aggregator == NET_POOL) flops += 2 * N * in * in;
-        if (c->residual && in != out) flops += 2 * D * in * out;
+    int32_t first = -1; /* layer whose first parameter has been */
+    for (int32_t i = 0; i < net_num_params(n); i++) {
+        const net_param p = net_param_at(n, i);
+        const int32_t   l = p.name[strlen(p.name) - 1] - '0';
+        const bool      transforms = l != first && transformed, last = l == c->layers - 1;
+        if (p.name[0] == 'w') flops += 2 * (last && !transforms ? targets : N) * p.rows * p.cols;
+        first = l;
     }
     return flops;
 }
@@ -887,7 +914,7 @@ TEST(evaluation_is_one_pass_over_the_graph_and_transforms_rows_once)
         for (int threads = 1; threads < 4; threads++) {
             score result = {0};
             CHECK_EQ(run_evaluation(&result, &how, &t, c, whole, threads),
-                     evaluation_flops(&c, f->num_nodes, t.count[SPLIT_VAL], f->width));
+                     evaluation_flops(whole, &c, f->num_nodes, t.count[SPLIT_VAL]));
             CHECK_EQ(result.known, known);
             if (!CHECK(result.loss == sum / (double)known)) printf("  in %s\n", kinds[i % NUM_KINDS].name);
         }
@@ -1219,12 +1246,12 @@ TEST(any_number_of_threads_gives_the_same_bits)
 {
 #ifdef _OPENMP
     fixture* f = random_fixture(1500, 70, 5);
-    for (int kind = 0; kind <= IMPORTANCE; kind++) {
+    for (int kind = 0; kind < ALL_KINDS; kind++) {
         net_config c = config_for(kind, 5);
         net* first = NULL;
         c.hidden = 96;
         c.residual = c.norm = true;
-        c.full_batch = kind != IMPORTANCE;
+        c.full_batch = kind < NUM_KINDS;
         c.dropout = c.input_dropout = 0.5f;
         sampler s = sampler_for(f, &c, 5, false, 64);
         const int threads[] = {1, 2, 4, 8};
@@ -1540,7 +1567,7 @@ TEST(creation_refuses_what_it_cannot_build)
     c = config_for(0, 3);
     c.dropout = 1;
     refuses(c, "dropout of 1");
-    c = config_for(IMPORTANCE, 3);
+    c = config_for(NUM_KINDS, 3);
     c.full_batch = true;
     refuses(c, "the importance aggregator needs batches with the visits of walks");
 }
@@ -1603,7 +1630,7 @@ TEST(creation_takes_what_is_within_its_limits_and_nothing_else)
 TEST(importance_without_visits_is_refused)
 {
     fixture*   f = random_fixture(10, 4, 3);
-    net_config c = config_for(IMPORTANCE, 3);
+    net_config c = config_for(NUM_KINDS, 3);
     sampler    plain = sampler_new(f, 3, 3, false, 8), visits = sampler_for(f, &c, 3, false, 8);
     error      said = {""};
     CHECK(net_create(&c, &f->data, &plain.batch.blocks, NULL, &said) == NULL);
@@ -1620,6 +1647,8 @@ int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : NULL;
     test_seed(4);
+    find_kinds(false);
+    find_kinds(true);
     folder_make();
     cpu = device_open_cpu(2, &why);
     device_enter(cpu);

@@ -86,6 +86,7 @@ struct model {
     void (*transform)(net*, layer*, mat x, int64_t first);  /* or NULL */
     void (*forward)(net*, layer*, mat out);                 /* out (D, out) of y->x over y->block, without bias */
     void (*backward)(net*, layer*, mat dx, mat dout);       /* gradients of weights; dx (S, in) unless dx.v is NULL */
+    int traits;                                             /* of net_trait */
 };
 const model* model_of(const net_config* config, int32_t l); /* of layer l */
 

@@ -274,7 +274,7 @@ static void gat_backward(net* n, layer* y, mat dx, mat dout)
 int32_t net_transformed(const net_config* c, int32_t features)
 {
     int32_t hidden = c->layers > 1 ? c->hidden : 0;
-    int32_t other = c->model == NET_GAT ? c->out_heads * c->outputs : features;
+    int32_t other = net_has(c->model, c->aggregator, NET_HEADS) ? c->out_heads * c->outputs : features;
     if (!model_of(c, 0)->transform) return 0;
     return hidden > other ? hidden : other;
 }
@@ -282,29 +282,39 @@ int32_t net_transformed(const net_config* c, int32_t features)
 bool net_only_multiplies(const net_config* c, int32_t features)
 {
     int32_t out = c->layers > 1 ? c->hidden : c->outputs;
-    bool linear = c->model == NET_GCN || (c->model == NET_SAGE && c->aggregator == NET_SAGE_GCN);
+    const bool linear = net_has(c->model, c->aggregator, NET_LINEAR), multiplies = net_has(c->model, c->aggregator, NET_MULTIPLIES);
     if (!c->full_batch || c->residual) return false;
-    return c->preprocessed || c->model == NET_GAT || c->model == NET_MLP || (linear && transforms_first(c, features, out));
+    return c->preprocessed || multiplies || (linear && transforms_first(c, features, out));
 }
 
-const model* model_of(const net_config* config, int32_t l)
+/* A row a model, and an aggregator of GraphSAGE. */
+static const model
+    gcn = {ACTIVATION_RELU, gcn_plan, NULL, gcn_forward, gcn_backward, NET_BY_DEGREE | NET_LINEAR | NET_SUMMED},
+    gat = {ACTIVATION_ELU, gat_plan, gat_transform, gat_forward, gat_backward, NET_HEADS | NET_MULTIPLIES},
+    mlp = {ACTIVATION_RELU, mlp_plan, NULL, mlp_forward, mlp_backward, NET_ALONE | NET_MULTIPLIES},
+    sage[] = {
+        [NET_MEAN] = {ACTIVATION_RELU, sage_mean_plan, NULL, sage_mean_forward, sage_mean_backward, NET_SUMMED},
+        [NET_SAGE_GCN] = {ACTIVATION_RELU, gcn_plan, NULL, gcn_forward, gcn_backward, NET_LINEAR},
+        [NET_POOL] = {ACTIVATION_RELU, sage_pool_plan, sage_pool_transform, sage_pool_forward, sage_pool_backward, 0},
+        [NET_IMPORTANCE] = {ACTIVATION_RELU, sage_mean_plan, NULL, sage_mean_forward, sage_mean_backward, NET_VISITS},
+    },
+    sage_first = {ACTIVATION_RELU, sage_first_plan, NULL, mlp_forward, mlp_backward, 0};
+
+static const model* row_of(net_model of, net_aggregator aggregator)
 {
-    static const model gcn = {ACTIVATION_RELU, gcn_plan, NULL, gcn_forward, gcn_backward};
-    static const model sage[] = {
-        [NET_MEAN] = {ACTIVATION_RELU, sage_mean_plan, NULL, sage_mean_forward, sage_mean_backward},
-        [NET_SAGE_GCN] = {ACTIVATION_RELU, gcn_plan, NULL, gcn_forward, gcn_backward},
-        [NET_POOL] = {ACTIVATION_RELU, sage_pool_plan, sage_pool_transform, sage_pool_forward, sage_pool_backward},
-        [NET_IMPORTANCE] = {ACTIVATION_RELU, sage_mean_plan, NULL, sage_mean_forward, sage_mean_backward},
-    };
-    static const model gat = {ACTIVATION_ELU, gat_plan, gat_transform, gat_forward, gat_backward};
-    static const model mlp = {ACTIVATION_RELU, mlp_plan, NULL, mlp_forward, mlp_backward};
-    static const model sage_first = {ACTIVATION_RELU, sage_first_plan, NULL, mlp_forward, mlp_backward};
-    if (config->preprocessed && l == 0) return config->model == NET_SAGE ? &sage_first : &mlp; /* A x W, and A x is there */
-    switch (config->model) {
+    switch (of) {
     case NET_GCN: return &gcn;
-    case NET_SAGE: return &sage[config->aggregator];
+    case NET_SAGE: return &sage[aggregator];
     case NET_GAT: return &gat;
     case NET_MLP: return &mlp;
     }
     return &mlp;
+}
+
+bool net_has(int of, int aggregator, int traits) { return row_of((net_model)of, (net_aggregator)aggregator)->traits & traits; }
+
+const model* model_of(const net_config* config, int32_t l)
+{
+    if (config->preprocessed && l == 0) return config->model == NET_SAGE ? &sage_first : &mlp; /* A x W, and A x is there */
+    return row_of(config->model, config->aggregator);
 }

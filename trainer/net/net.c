@@ -68,7 +68,8 @@ static void plan(net* n)
     if (n->config.split) n->pushed = net_matrix(n, n->most_rows, n->widest);
     n->row_loss = net_take(n, (size_t)last->train.dst, sizeof *n->row_loss);
     n->sums = net_take(n, 1, sizeof *n->sums);
-    if (n->config.model == NET_GCN) n->inv_sqrt = net_take(n, (size_t)n->data.graph->num_nodes, sizeof *n->inv_sqrt);
+    if (net_has(n->config.model, n->config.aggregator, NET_BY_DEGREE))
+        n->inv_sqrt = net_take(n, (size_t)n->data.graph->num_nodes, sizeof *n->inv_sqrt);
     n->column_sums = net_matrix(n, 3 * (n->most_rows / NET_SEGMENT + 1), n->widest);
     n->ops->plan(n);
 }
@@ -156,17 +157,17 @@ static bool check_config(const net_config* c, const ggnn_batch* like, const net_
         return error_set(why, "%d layers: 1 to %d", (int)c->layers, NET_LAYERS_MAX);
     if (c->hidden < 1 || c->outputs < 1)
         return error_set(why, "%d hidden and %d output columns", (int)c->hidden, (int)c->outputs);
-    if (c->model == NET_GAT && (c->heads < 1 || c->out_heads < 1 || c->hidden % c->heads != 0))
+    if (net_has(c->model, c->aggregator, NET_HEADS) && (c->heads < 1 || c->out_heads < 1 || c->hidden % c->heads != 0))
         return error_set(why, "%d heads do not divide a hidden width of %d", (int)c->heads, (int)c->hidden);
     const float chance[] = {c->dropout, c->input_dropout, c->attention_dropout};
     for (int i = 0; i < 3; i++)
         if (!(chance[i] >= 0 && chance[i] <= 0.999f))
             return error_set(why, "dropout of %g: 0 to 0.999", (double)chance[i]);
-    const bool mean = c->model == NET_SAGE && c->aggregator == NET_MEAN;
-    if (c->preprocessed && ((c->model != NET_GCN && !mean) || c->residual || c->input_dropout > 0))
+    const bool summed = net_has(c->model, c->aggregator, NET_SUMMED), visits = net_has(c->model, c->aggregator, NET_VISITS);
+    if (c->preprocessed && (!summed || c->residual || c->input_dropout > 0))
         return error_set(why, "preprocessed features are GCN's or GraphSAGE's mean's, without residual and input dropout");
     if (c->blas && !c->device->gemm[1]) return error_set(why, "this build has no BLAS");
-    if (c->model == NET_SAGE && c->aggregator == NET_IMPORTANCE && (c->full_batch || !has_weights(like) || !has_weights(chunk ? chunk->blocks : NULL)))
+    if (visits && (c->full_batch || !has_weights(like) || !has_weights(chunk)))
         return error_set(why, "the importance aggregator needs batches with the visits of walks");
     return true;
 }

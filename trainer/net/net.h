@@ -40,6 +40,20 @@ typedef enum { NET_GCN, NET_SAGE, NET_GAT, NET_MLP } net_model;
 typedef enum { NET_MEAN, NET_SAGE_GCN, NET_POOL, NET_IMPORTANCE } net_aggregator; /* of GraphSAGE */
 typedef enum { NET_ADAM, NET_ADAMW } net_optimizer;
 
+/* What code asks about a model, rather than which one it is; combined with |. Each has a row in models.c. */
+typedef enum {
+    NET_ALONE = 1,      /* looks at no neighbour: its batches sample none */
+    NET_HEADS = 2,      /* has heads, with scores beside its transformed rows; each of the last layer's is `outputs` wide */
+    NET_VISITS = 4,     /* multiplies by the visits of walks: the weights of its blocks */
+    NET_BY_DEGREE = 8,  /* divides by degrees (net.inv_sqrt), which is an unbiased estimate under uniform sampling alone */
+    NET_MULTIPLIES = 16, /* a first layer only multiplies its features by weights; */
+    NET_LINEAR = 32,    /* or does so where it sums fewer columns after the product */
+    NET_SUMMED = 64     /* what a first layer sums of its features is the same in each step: preprocess.h can sum it before */
+} net_trait;
+
+/* Has the model, with this aggregator where it takes one, one of these traits? */
+bool net_has(int model, int aggregator, int traits);
+
 typedef struct {
     device* device;
     net_model model;
