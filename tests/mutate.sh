@@ -3,9 +3,9 @@
 # (a barrier left out, a bound off by one, an atomic lost, a carry dropped ...), as tests/mutations.txt (ggnn_cuda.cuh)
 # and tests/mutations_c.txt (ggnn.h, the trainer, the data tools, what they share) say, in a copy of the file under build/mutate, and runs
 # the program that should notice: C programs as they are, those of the CUDA header and of trainer/cuda on the emulator
-# (simt).
-#   tests/mutate.sh [NAME ...]   all breaks, or those whose names begin with one of these; or those of ggnn_cuda.cuh,
-#                                trainer/cuda, ggnn.h, ggnn_plan.h, ggnn_reference.h, trainer, common, datasets, bench, or a file of these
+# (tests/simt).
+#   tests/mutate.sh [NAME ...]   tests/contribute.sh and all breaks, or those whose names begin with one of these; or those of ggnn_cuda.cuh,
+#                                trainer/cuda, ggnn.h, ggnn_plan.h, ggnn_reference.h, trainer, common, datasets, bench, or a file of these; contribute: tests/contribute.sh alone
 #   tests/mutate.sh --list       their names
 #   tests/mutate.sh --help
 # Prints a table: number, where, what is broken, program and mode, what noticed it, seconds. Exit status 1 where a break
@@ -21,6 +21,11 @@ jobs=${JOBS:-$(nproc 2>/dev/null || echo 2)}
 limit=${LIMIT:-300}
 plain=${BUILD:-build} build=${BUILD:-build}/mutate
 CFLAGS=${CFLAGS:--std=c99 -O1 -I. -D_GNU_SOURCE -fopenmp -ffp-contract=off} LDLIBS=${LDLIBS:--lz -lopenblas -lm}
+contributed=0
+if [ $# = 0 ] || [ "$*" = contribute ]; then
+    bash tests/contribute.sh || contributed=1
+    [ $# = 0 ] || exit $contributed
+fi
 export CCACHE_DISABLE=1 # it does not see that a broken header now comes before the good one
 export ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=0
 export TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=1 OMP_WAIT_POLICY=passive
@@ -247,4 +252,4 @@ trainers=$(awk -F'\t' -v plain="$plain" '$2 ~ "^trainer/cuda/" { print plain "/t
 } | xargs -P "$jobs" -L 1 bash "$0" | tee "$build/table"
 bad=$(grep -c NOT "$build/table")
 printf '%d breaks: %s; %d s\n' "$(wc -l <"$build/wanted")" "$([ "$bad" = 0 ] && echo "each is noticed" || echo "$bad faults")" $((SECONDS - start))
-[ "$bad" = 0 ]
+[ "$bad" = 0 ] && [ $contributed = 0 ]

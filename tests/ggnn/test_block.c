@@ -1633,7 +1633,7 @@ TEST(sampling_through_parts_gives_what_the_whole_graph_gives)
     for (int32_t parts = 1; parts <= 4; parts++)
         for (int s = 0; s < 3; s++)
             for (int kind = 0; kind < 2; kind++) { /* modulo, range */
-                int64_t     bound[5], rows = (int64_t)(stored[s] * 120), traffic[6] = {0}, lists = 0;
+                int64_t     bound[5], rows = (int64_t)(stored[s] * 120), traffic[6], lists;
                 ggnn_layout at = {cache_row, rows / 3, rank, kind ? bound : NULL, rows, parts};
                 ggnn_csc*   part;
                 ggnn_graph  split = g->graph;
@@ -1644,6 +1644,8 @@ TEST(sampling_through_parts_gives_what_the_whole_graph_gives)
                 CHECK_EQ(ggnn_graph_validate(&split, NULL), GGNN_OK);
                 split.traffic = traffic;
                 FOR_METHODS(method) {
+                    memset(traffic, 0, sizeof traffic);
+                    lists = 0;
                     ggnn_sampling how = {(ggnn_method)method, 2, {4, 3}, 0, GGNN_KEEP_POSITIONS | GGNN_KEEP_WEIGHTS, {4, 3, .5f}, 0, {0}, {0}};
                     prepared      p = prepare(&g->graph, &how, 30, GGNN_UNIQUE_DIRECT), q = prepare(&split, &how, 30, GGNN_UNIQUE_HASH);
                     CHECK_EQ(ggnn_sample(&p.batch, &g->graph, &rng, seeds, 30), GGNN_OK);
