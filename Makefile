@@ -1,7 +1,7 @@
 # ggnn: make | make run | make check | make test | make install | make help.  Needs a C compiler and make; finds and uses what else is there.
 #   NODE64=1    64-bit node ids, into build64/        NO_OPENMP=1, NO_ZLIB=1, NO_BLAS=1, NO_MPI=1, NO_METIS=1, NO_NCCL=1   leave one out
 #   BUILD=DIR   where everything goes                 EXTRA="..."  further compiler and linker flags (sanitizers)
-#   V=1         whole commands, where a short line a file is usual: CC trainer/net.c
+#   V=1         whole commands, where a short line a file is usual: CC trainer/net/net.c
 # Other options than the last time compile again what they change: each compiler's are kept in $(BUILD)/*.flags.
 # make bench [BENCH="NAME ... OPTIONS"] | make bench-check: bench/README.md
 .DEFAULT_GOAL := all
@@ -88,6 +88,9 @@ $(BUILD)/trainer/cpu/elementwise.o $(BUILD)/trainer/cpu/loss.o $(BUILD)/trainer/
 $(BUILD)/datasets/metis.o $(BUILD)/bench/bench_split.o: CPPFLAGS += $(if $(METIS),-DHAVE_METIS)
 $(BUILD)/trainer/ranks/comm_mpi.o $(BUILD)/tests/test_mpi.o: CPPFLAGS += $(if $(MPI),-DHAVE_MPI $(MPI_CFLAGS))
 $(BUILD)/%.o: %.c $(BUILD)/cc.flags
+	@mkdir -p $(@D)
+	$(call short,CC,$<)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+$(BUILD)/tests/%.o: %.c $(BUILD)/cc.flags # of tests/ROOM/
 	@mkdir -p $(@D)
 	$(call short,CC,$<)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 

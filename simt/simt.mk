@@ -22,7 +22,7 @@ $(BUILD)/tests/test_cuda_%.o: CXXOPT := -O1 -g1 # kernels of templates: compilin
 $(BUILD)/tests/test_cuda_%.o: test_cuda_%.cc $(BUILD)/cxx.flags
 	@mkdir -p $(@D)
 	$(call short,CXX,$<)$(CXX) $(CXXFLAGS) $(EXTRA) $(SIMT_FLAGS) -c -o $@ $<
-$(BUILD)/tests/test_simt.o: $(SIMT)/test_simt.cc $(BUILD)/cxx.flags
+$(BUILD)/tests/test_simt.o: test_simt.cc $(BUILD)/cxx.flags
 	@mkdir -p $(@D)
 	$(call short,CXX,$<)$(CXX) $(CXXFLAGS) $(EXTRA) $(SIMT_FLAGS) -c -o $@ $<
 $(BUILD)/tests/test_cuda_%: $(BUILD)/tests/test_cuda_%.o $(SIMT_OBJECTS) $(ARCHIVE)

@@ -3,7 +3,7 @@
 # (a barrier left out, a bound off by one, an atomic lost, a carry dropped ...), as tests/mutations.txt (ggnn_cuda.cuh)
 # and tests/mutations_c.txt (ggnn.h, the trainer, the data tools, what they share) say, in a copy of the file under build/mutate, and runs
 # the program that should notice: C programs as they are, those of the CUDA header and of trainer/cuda on the emulator
-# (tests/simt).
+# (simt).
 #   tests/mutate.sh [NAME ...]   tests/contribute.sh and all breaks, or those whose names begin with one of these; or those of ggnn_cuda.cuh,
 #                                trainer/cuda, ggnn.h, ggnn_plan.h, ggnn_reference.h, trainer, common, datasets, bench, or a file of these; contribute: tests/contribute.sh alone
 #   tests/mutate.sh --list       their names

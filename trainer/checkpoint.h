@@ -28,7 +28,7 @@
    compared. Early ones of 0.2 have none of pre_feat: a warning says so where it is read. Options of a later version that this one does not know are an error. */
 #ifndef TRAINER_CHECKPOINT_H
 #define TRAINER_CHECKPOINT_H
-#include "trainer/config.h"
+#include "trainer/options/config.h"
 #include "trainer/task.h"
 
 /* Sections of the data that training reads beside the graph, in the order of data_crc; -1: the data has none, or it is

@@ -56,9 +56,9 @@ static bool open_transformed(evaluation* e, float* z, const net_config* network,
     size_t rows = room * (size_t)e->comm->ranks + (size_t)e->task->set.num_nodes;
     e->all = (net_transformed_rows){.z = z, .scratch = (int64_t)room * e->comm->rank,
                                     .nodes = (int64_t)room * e->comm->ranks};
-    network->room = e->all.nodes - e->all.scratch;
+    e->asks.nodes = e->all.nodes - e->all.scratch;
     if (!net_has(network->model, network->aggregator, NET_HEADS)) return true;
-    e->all.el = tiers_room_open(&e->scores, e->view->device, e->comm, memory_product(rows, heads, sizeof(float)), SIZE_MAX,
+    e->all.el = layer_rows_open(&e->scores, e->view->device, e->comm, memory_product(rows, heads, sizeof(float)), SIZE_MAX,
                                 NULL, why);
     return e->all.el != NULL;
 }

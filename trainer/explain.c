@@ -113,21 +113,11 @@ static bool count_epochs(counts* k, error* why)
 
 static bool count_all(counts* k, error* why)
 {
-    const training* t = k->t;
-    const ggnn_sampling how = config_sampling(t->config);
-    const int64_t n = t->task->count[SPLIT_TRAIN], most = t->config->batch < n ? t->config->batch : n;
-    const int64_t seeds = (most + t->worker.comm->ranks - 1) / t->worker.comm->ranks;
-    if (ggnn_batch_plan(&k->batch, &t->task->graph, &how, seeds, NULL) != GGNN_OK)
-        return error_set(why, "a mini-batch of %lld seeds: %s", (long long)seeds, k->batch.fault.what);
-    void* memory = memory_new(k->batch.bytes, "a mini-batch", why);
-    k->seeds = memory ? memory_new((size_t)seeds * sizeof *k->seeds, "seeds", why) : NULL;
-    if (k->seeds) ggnn_batch_init(&k->batch, memory);
-    const bool walks = ggnn_method_has(how.method, GGNN_METHOD_WALKS);
-    if (k->seeds && walks) {
-        const ggnn_walks from = ggnn_walks_or_default(how.walk);
-        k->visited = memory_new(memory_product((size_t)from.walks, (size_t)from.length, sizeof *k->visited), "walks", why);
-    }
-    const bool good = k->seeds && (k->visited || !walks) && count_epochs(k, why);
+    const ggnn_sampling how = config_sampling(k->t->config);
+    const ggnn_walks walks = ggnn_walks_or_default(how.walk);
+    if (!ggnn_method_has(how.method, GGNN_METHOD_WALKS)) return count_epochs(k, why);
+    k->visited = memory_new(memory_product((size_t)walks.walks, (size_t)walks.length, sizeof *k->visited), "walks", why);
+    const bool good = k->visited && count_epochs(k, why);
     memory_free(k->visited);
     return good;
 }

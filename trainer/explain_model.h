@@ -6,7 +6,7 @@
 #ifndef TRAINER_EXPLAIN_MODEL_H
 #define TRAINER_EXPLAIN_MODEL_H
 #include "common/error.h"
-#include "trainer/config.h"
+#include "trainer/options/config.h"
 #include "trainer/store/tier_plan.h"
 
 typedef struct { /* by where it lies: this device, another one, the host */

@@ -2,7 +2,7 @@
 #ifndef TRAINER_TASK_H
 #define TRAINER_TASK_H
 #include "datasets/dataset.h"
-#include "trainer/config.h"
+#include "trainer/options/config.h"
 #include "trainer/net/net.h"
 #include "trainer/store/division.h"
 #include "trainer/store/owners.h"

@@ -614,8 +614,8 @@ TEST(without_a_limit_devices_store_all)
 static void run_setting(const char* options, explain_setting s, const char* more)
 {
     char line[600];
-    snprintf(line, sizeof line, "%s %s %s --hidden 8 --batch 128 --threads 1 --reserve-bytes 0 --epochs 1 --eval-every 0 --log run", options,
-             explain_options[s], more);
+    snprintf(line, sizeof line, "%s %s %s --hidden 8 --batch 128 --threads 1 %s --epochs 1 --eval-every 0 --log run", options,
+             explain_options[s], more, *reserve_of(options) ? reserve_of(options) : reserve_of(more));
     if (!CHECK_EQ(trainf("%s", line), 0)) printf("  %s: %s\n", line, output);
 }
 

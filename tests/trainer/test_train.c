@@ -2,7 +2,7 @@
 #include "common/progress.h"
 #include "tests/methods.h"
 #include "tests/train_tool.h"
-#include "trainer/config.h"
+#include "trainer/options/config.h"
 #include "trainer/task.h"
 
 /* ==== what it learns ============================================================================================ */

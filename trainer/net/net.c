@@ -167,7 +167,7 @@ static bool check_config(const net_config* c, const ggnn_batch* like, const net_
     if (c->preprocessed && (!summed || c->residual || c->input_dropout > 0))
         return error_set(why, "preprocessed features are GCN's or GraphSAGE's mean's, without residual and input dropout");
     if (c->blas && !c->device->gemm[1]) return error_set(why, "this build has no BLAS");
-    if (visits && (c->full_batch || !has_weights(like) || !has_weights(chunk)))
+    if (visits && (c->full_batch || !has_weights(like) || !has_weights(chunk ? chunk->blocks : NULL)))
         return error_set(why, "the importance aggregator needs batches with the visits of walks");
     return true;
 }

@@ -1,11 +1,11 @@
-/* trainer/config.h: each option of ggnn-train in a table of its own, against --help, the command line, a checkpoint's options, those
+/* trainer/options/config.h: each option of ggnn-train in a table of its own, against --help, the command line, a checkpoint's options, those
    that ranks compare, and the log. No file is opened. */
 #include <stddef.h>
 
 #include "tests/capture.h"
 #include "tests/test.h"
-#include "trainer/config.h"
-#include "trainer/config_rules.h"
+#include "trainer/options/config.h"
+#include "trainer/options/config_rules.h"
 
 /* ==== the options =============================================================================================== */
 

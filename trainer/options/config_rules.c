@@ -1,4 +1,4 @@
-#include "trainer/config_rules.h"
+#include "trainer/options/config_rules.h"
 
 #include <stddef.h>
 #include <stdio.h>

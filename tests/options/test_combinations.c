@@ -1,7 +1,7 @@
 /* ggnn-train with random combinations of all options, on a tiny graph and one to four devices: each is done, with finite losses, or is
    wrong usage that one clear sentence tells. Options that the help says change no result are left out then: the same losses. */
 #include "tests/train_tool.h"
-#include "trainer/config.h"
+#include "trainer/options/config.h"
 
 enum { VALUES_MAX = 12, GIVEN_MAX = 40 };
 

@@ -1,4 +1,4 @@
-#include "trainer/config.h"
+#include "trainer/options/config.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include "common/sibling.h"
 #include "datasets/hotness.h"
 #include "trainer/ranks/comm.h"
-#include "trainer/config_rules.h"
+#include "trainer/options/config_rules.h"
 #include "trainer/device/device.h"
 
 /* What else there is to know of an option. */
@@ -61,7 +61,7 @@ static const entry table[] = {
         "graph is one batch, nothing is sampled. Not given: 15,10,5,5,... for --layers; sampler walk: 5, the most visited.", 0}},
     {0, SAME, AT(preprocess), 0, {"preprocess", OPTION_FLAG, 0, 0, 0, 0,
         "Start at the second layer, from what ggnn-data preprocess put into --data: a value of --fanout less than --layers.", 0}},
-    {0, SAME, AT(sampler), {"sampler", OPTION_CHOICE, 0, 0, 0, GGNN_METHOD_NAMES,
+    {0, SAME, AT(sampler), 0, {"sampler", OPTION_CHOICE, 0, 0, 0, GGNN_METHOD_NAMES,
         "How they are chosen; weighted alone looks at the edges' weights (where there are none, all are equal).", 0}},
     {0, SAME, AT(batch), "1024", {"batch", OPTION_INT, 0, 1, 1 << 24, 0, "Seeds a mini-batch.", 0}},
     {0, SAME, AT(walks), "4", {"walks", OPTION_INT, 0, 1, 1024, 0, "Sampler walk: walks from a node.", 0}},
@@ -505,25 +505,6 @@ static bool set_fanout(config* c, error* why)
     return true;
 }
 
-/* PinSAGE's aggregator multiplies by the visits of walks: batches without any are errors. */
-static bool set_importance(config* c, error* why)
-{
-    if (!config_counts_visits(c)) {
-        return c->aggregator != NET_IMPORTANCE
-            || error_set(why, "--aggregator importance: GraphSAGE's, it needs --model sage");
-    }
-    if (!is_given(c, AT(sampler))) c->sampler = GGNN_WALK;
-    if (!is_given(c, AT(eval))) c->eval = EVAL_SAMPLED;
-    if (!config_walks(c))
-        return error_set(why, "--aggregator importance: its weights are the visits of --sampler walk; other samplers have none");
-    if (c->eval_every && c->eval != EVAL_SAMPLED)
-        return error_set(why, "--aggregator importance: --eval full takes all neighbours and has no visits; use --eval sampled");
-    if (c->fanout_text && strcmp(c->fanout_text, "full") == 0)
-        return error_set(why, "--aggregator importance: --fanout full samples nothing, so there are no visits; give the most "
-                              "visited a node, as in --fanout 5,5");
-    return true;
-}
-
 /* Without --devices it says how many there are. */
 static bool set_device_list(config* c, error* why)
 {
@@ -538,28 +519,6 @@ static bool set_device_list(config* c, error* why)
     if (!is_given(c, AT(devices))) c->devices = list.count;
     if (c->devices == list.count) return true;
     return error_set(why, "--device-list %s: %d devices for --devices %d", c->device_list, (int)list.count, (int)c->devices);
-}
-
-/* What was summed once, before training, cannot be chosen or changed in a step. */
-static bool check_preprocess(const config* c, error* why)
-{
-    if (!c->preprocess) return true;
-    if (c->model == NET_GAT) return error_set(why, "--preprocess: GAT weighs neighbours by what it learns, so nothing can be summed before training");
-    if (c->model == NET_MLP) return error_set(why, "--preprocess: an MLP looks at no neighbour, so there is nothing to sum");
-    if (c->model == NET_SAGE && c->aggregator == NET_POOL)
-        return error_set(why, "--preprocess: --aggregator pool transforms neighbours by weights that it learns before it looks for the largest");
-    if (c->model == NET_SAGE && c->aggregator == NET_SAGE_GCN)
-        return error_set(why, "--preprocess: the file has a node's row and its neighbours' mean, which --aggregator gcn mixes otherwise");
-    if (c->model == NET_SAGE && c->aggregator == NET_IMPORTANCE)
-        return error_set(why, "--preprocess: --aggregator importance weighs neighbours by the walks of each step, all of which were summed alike");
-    if (!net_has(c->model, c->aggregator, NET_SUMMED)) return error_set(why, "--preprocess: it sums for --model gcn and sage alone");
-    if (c->input_dropout > 0) return error_set(why, "--preprocess: --input-dropout changes features in each step, which were summed once");
-    if (c->residual) return error_set(why, "--preprocess: --residual adds the features themselves to the first layer, which then begins without them");
-    const ggnn_method method = (ggnn_method)c->sampler;
-    if (!c->full_batch && ggnn_method_has(method, GGNN_METHOD_WEIGHS | GGNN_METHOD_WALKS))
-        return error_set(why, "--preprocess: --sampler %s chooses neighbours of the first layer too, which were all summed alike",
-                         ggnn_method_name(method));
-    return true;
 }
 
 /* How large the cache is: by one of two options, or by the ranking's file. */
@@ -617,7 +576,7 @@ static void set_others(config* c)
 /* What depends on this build, on the processes, or on how much a number is. */
 static bool check_others(const config* c, error* why)
 {
-    if (c->model == NET_GAT && c->hidden % c->heads != 0)
+    if (net_has(c->model, c->aggregator, NET_HEADS) && c->hidden % c->heads != 0)
         return error_set(why, "--heads %d does not divide --hidden %d", (int)c->heads, (int)c->hidden);
     if (c->gemm && !device_cpu_has_blas()) return error_set(why, "--gemm blas: this build has no BLAS");
     if (comm_under_mpi() && is_given(c, AT(devices)))
@@ -626,76 +585,7 @@ static bool check_others(const config* c, error* why)
         return error_set(why, "--pipeline factored: its devices are threads of one process: --devices N, without mpirun");
     if (c->samplers && c->samplers >= c->devices)
         return error_set(why, "--samplers %d: one of --devices %d has to train at least", (int)c->samplers, (int)c->devices);
-    return true;
-}
-
-/* Who owns which node. */
-static bool set_split(config* c, error* why)
-{
-    if (c->parallel != PARALLEL_SPLIT) {
-        if (is_given(c, AT(split_sampling))) return error_set(why, "--split-sampling: needs --parallel split");
-        if (c->split_partial) return error_set(why, "--split-partial: needs --parallel split");
-        if (is_given(c, AT(balance))) return error_set(why, "--balance: needs --parallel split");
-        if (c->partition == PARTITION_NONE || c->partition == PARTITION_PAGRAPH) return true;
-        return error_set(why, "--partition %s: says who owns which node in --parallel split; with data, pagraph alone divides "
-                              "training nodes", divide_name[c->partition - 1]);
-    }
-    if (c->partition == PARTITION_NONE && is_given(c, AT(partition)))
-        return error_set(why, "--partition none: in --parallel split each node has an owner");
-    if (c->split_partial && (c->model != NET_SAGE || c->aggregator != NET_MEAN))
-        return error_set(why, "--split-partial: GraphSAGE's mean alone is a sum that can be sent in parts; use --model sage "
-                              "--aggregator mean");
-    if (c->balance == DIVIDE_EDGES && c->partition != 1 + DIVIDE_METIS)
-        return error_set(why, "--balance edges: needs --partition metis");
-    if (c->partition_file && is_given(c, AT(partition)))
-        return error_set(why, "--partition and --partition-file %s: give one of them in --parallel split", c->partition_file);
-    if (c->partition == PARTITION_NONE && !c->partition_file) c->partition = 1 + DIVIDE_MINCUT;
-    if (c->full_batch)
-        return error_set(why, "--parallel split: with --fanout full the whole graph is one batch, of one device; --fanout -1,-1,.., "
-                              "a value a layer, takes all neighbours of each --batch");
-    if (c->pipeline == PIPELINE_OVERLAP || c->pipeline == PIPELINE_FACTORED)
-        return error_set(why, "--parallel split: devices meet while a batch is sampled, so none is prepared ahead; use --pipeline "
-                              "serial");
-    if (c->explain) return error_set(why, "--parallel split: --explain looks at devices that train on slices");
-    if (c->shuffle == SHUFFLE_LOCAL && c->resume && !is_given(c, AT(shuffle)))
-        return error_set(why, "--parallel split: %s was trained with --shuffle local, whose batches it does not make; go on with "
-                              "--parallel data", c->resume);
-    if (c->shuffle == SHUFFLE_LOCAL) return error_set(why, "--shuffle local: in --parallel split all devices have all seeds");
-    return true;
-}
-
-/* Who has which training nodes. --shuffle is local where they have some of their own and nothing else is said. */
-static bool set_partition(config* c, error* why)
-{
-    static const char pagraph[] = "--partition pagraph";
-    if (!set_split(c, why)) return false;
-    if (c->partition != PARTITION_PAGRAPH || c->parallel == PARALLEL_SPLIT) {
-        if (c->partition != PARTITION_PAGRAPH && is_given(c, AT(closure_limit)))
-            return error_set(why, "--closure-limit: needs --partition pagraph");
-        if (c->parallel == PARALLEL_DATA && c->partition_file)
-            return error_set(why, "--partition-file %s: needs --partition pagraph, or --parallel split", c->partition_file);
-        return c->shuffle != SHUFFLE_LOCAL ||
-               error_set(why, "--shuffle local: needs --partition pagraph, which says whose training nodes are whose");
-    }
-    if (c->partition_file && is_given(c, AT(closure_limit)))
-        return error_set(why, "--closure-limit: --partition-file %s says whose nodes are whose", c->partition_file);
-    if (!is_given(c, AT(shuffle)) && !c->resume) c->shuffle = SHUFFLE_LOCAL;
-    if (c->full_batch) return error_set(why, "%s: with --fanout full the whole graph is one batch, of one device", pagraph);
-    if (c->pipeline == PIPELINE_FACTORED)
-        return error_set(why, "%s: with --pipeline factored devices train on what others sample, so none has nodes of its own", pagraph);
-    if (c->explain) return error_set(why, "%s: --explain compares settings that have no partition", pagraph);
-    if (config_walks(c) && !looks_alone(c))
-        return error_set(why, "%s: --sampler walk leaves the hops around a training node that a device has", pagraph);
-    return true;
-}
-
-/* It looks into the memory of one net, which has whole batches. */
-static bool check_trace(const config* c, error* why)
-{
-    if (!c->trace_step) return true;
-    if (c->backend != SIBLING_CPU) return error_set(why, "--trace-step %d: prints what a CPU computes; use --backend cpu", (int)c->trace_step);
-    if (c->parallel != PARALLEL_SPLIT) return true;
-    return error_set(why, "--trace-step %d: prints whole mini-batches, and --parallel split cuts them; use --parallel data", (int)c->trace_step);
+    return comm_under_mpi() || config_check_ranks(c, (int32_t)c->devices, why);
 }
 
 /* Nothing that is read is written over; a checkpoint alone may take its own place. */
@@ -725,31 +615,9 @@ static void look(config_option* to, const void* of, const char* name)
 
 bool config_finish(config* c, error* why)
 {
-    if (!set_explain(c, why) || !set_importance(c, why) || !set_fanout(c, why) || !check_preprocess(c, why) || !set_tiers(c, why))
-        return false;
-    if (c->backend == SIBLING_CPU && c->precision != PRECISION_FP32)
-        return error_set(why, "--precision tf32: needs --backend cuda");
-    if (c->backend == SIBLING_CPU && c->comm == COMM_NCCL) return error_set(why, "--comm nccl: needs --backend cuda");
-    if (c->backend != SIBLING_CPU && c->gemm) return error_set(why, "--gemm blas: needs --backend cpu");
-    if (net_has(c->model, c->aggregator, NET_HEADS) && c->hidden % c->heads != 0)
-        return error_set(why, "--heads %d does not divide --hidden %d", (int)c->heads, (int)c->hidden);
-    if (!set_device_list(c, why)) return false;
-    if (comm_under_mpi() && is_given(c, AT(devices)))
-        return error_set(why, "--devices %d: mpirun started this program, each of its processes is one device", (int)c->devices);
-    if (!set_partition(c, why)) return false;
-    if (!comm_under_mpi() && !config_check_ranks(c, (int32_t)c->devices, why)) return false;
-    if (c->store == STORE_REPLICA && c->gather == GATHER_EXCHANGE)
-        return error_set(why, "--gather exchange: with --store replica each device has all rows");
-    if (c->store == STORE_SHARDS && c->gather == GATHER_POINTER && is_given(c, AT(gather)))
-        return error_set(why, "--gather pointer: reads no memory of other machines; --store shards needs --gather exchange");
-    if (c->gemm && !device_cpu_has_blas()) return error_set(why, "--gemm blas: this build has no BLAS");
-    if (!check_pipeline(c, why) || !check_trace(c, why)) return false;
-    if (c->full_batch && c->eval == EVAL_SAMPLED)
-        return error_set(why, "--eval sampled: nothing is sampled with --fanout full");
-    if (!check_names(c, why)) return false;
-    if (c->save_steps && !c->save) return error_set(why, "--save-steps %lld: needs --save", (long long)c->save_steps);
-    if (c->patience && !c->eval_every) return error_set(why, "--patience %d: needs --eval-every", (int)c->patience);
-    return true;
+    set_others(c);
+    return set_fanout(c, why) && set_tiers(c, why) && set_device_list(c, why) && config_check_rules(look, c, why) &&
+           check_others(c, why) && check_names(c, why);
 }
 
 bool config_check_ranks(const config* c, int32_t ranks, error* why)
