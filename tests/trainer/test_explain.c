@@ -613,11 +613,11 @@ TEST(without_a_limit_devices_store_all)
 /* A run with a setting's options beside `options`, and its log "run". */
 static void run_setting(const char* options, explain_setting s, const char* more)
 {
-    char line[900], set[200];
+    char line[1200], set[200];
     const bool limited = strstr(options, "--device-memory") || strstr(more, "--device-memory");
     const char* prefer = strstr(explain_options[s], " --prefer"); /* which is refused where all has room */
-    snprintf(set, sizeof set, "%.*s", prefer && !limited ? (int)(prefer - explain_options[s]) : (int)sizeof set, explain_options[s]);
-    snprintf(line, sizeof line, "%s %s %s --hidden 8 --batch 128 --threads 1 %s --epochs 1 --eval-every 0 --log run", options,
+    snprintf(set, sizeof set, "%.*s", prefer && !limited ? (int)(prefer - explain_options[s]) : (int)sizeof set - 1, explain_options[s]);
+    snprintf(line, sizeof line, "%.400s %s %.400s --hidden 8 --batch 128 --threads 1 %s --epochs 1 --eval-every 0 --log run", options,
              set, more, limited ? "--reserve-bytes 0" : "");
     if (!CHECK_EQ(trainf("%s", line), 0)) printf("  %s: %s\n", line, output);
 }

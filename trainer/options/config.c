@@ -576,6 +576,8 @@ static void set_others(config* c)
 /* What depends on this build, on the processes, or on how much a number is. */
 static bool check_others(const config* c, error* why)
 {
+    if (c->preprocess && !net_has(c->model, c->aggregator, NET_SUMMED))
+        return error_set(why, "--preprocess: this model has no sums that can be made before training");
     if (net_has(c->model, c->aggregator, NET_HEADS) && c->hidden % c->heads != 0)
         return error_set(why, "--heads %d does not divide --hidden %d", (int)c->heads, (int)c->hidden);
     if (c->gemm && !device_cpu_has_blas()) return error_set(why, "--gemm blas: this build has no BLAS");
