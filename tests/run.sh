@@ -26,6 +26,24 @@ say() { printf '== %s\n' "$*"; }
 pass() { passed=$((passed + 1)); echo "$form ${1:-$form}" >>"$ran"; }
 fail() { failed=$((failed + 1)); printf '  FAILED %s\n' "$*"; }
 skip() { skipped=$((skipped + 1)); printf '  skipped %s\n' "$*"; }
+
+# What this machine cannot prove, in words; after the stages, before the last lines.
+unproved() {
+    local found
+    found=$(make -s show CC="$CC")
+    lacks() { case $found in *"$1: no"*) printf 'not proved: %s\n' "$2" ;; esac; }
+    lacks OpenMP "threads: OpenMP is not installed"
+    lacks zlib "compressed input: zlib is not installed"
+    lacks CBLAS "--gemm blas: no CBLAS is installed"
+    lacks MPI "processes and machines: Open MPI is not installed"
+    lacks METIS "--method metis: METIS is not installed"
+    command -v clang >/dev/null || echo "not proved: that clang compiles it, and libFuzzer: clang is not installed"
+    can "$CC" -fsanitize=address,undefined || echo "not proved: that no byte out of bounds is touched: $CC has no sanitizers"
+    python3 -c 'import numpy' 2>/dev/null || echo "not proved: the examples in Python: NumPy is not installed"
+    [ -f ../shared/data/cora.npz ] || echo "not proved: accuracy on real graphs: ../shared/data is absent"
+    unshare -rn true 2>/dev/null || [ "$(id -u)" = 0 ] || echo "not proved: several machines: namespaces are not allowed"
+    echo "not proved: that the kernels run on a GPU, and how fast: that takes make gpu-check on a machine with one"
+}
 can() { printf 'int main(void){return 0;}\n' | "$1" -x c - -o "$logs/can" "${@:2}" 2>/dev/null && "$logs/can"; }
 
 # build FOLDER TARGETS MAKE-ARGUMENT...: a failed build is one failed test
@@ -145,10 +163,28 @@ stage_plain() {
     scripts tests/datasets planetoid.py
     scripts tests/examples ctypes.py
     lines tests/rooms.sh
+    built_with_all
     lines tests/makefile.sh
     lines tests/learn.sh
     if build/tests/test_memory no_such_test >"$logs/unknown"; then fail "test_memory no_such_test: succeeds"; else pass unknown_test; fi
     if bash tests/run.sh check no_such_program >"$logs/unknown" 2>&1; then fail "make check TEST=no_such_program: succeeds"; else pass unknown_program; fi
+}
+
+# The programs have what make found: a flag on a file that moved would be lost in silence.
+built_with_all() {
+    local found has name
+    found=$(make -s show CC="$CC") has=$(build/ggnn-train --version)
+    for name in OpenMP CBLAS MPI; do
+        case "$found/$has" in
+        *"$name: yes"*/*"$name: no"* | *"$name: no"*/*"$name: yes"*) fail "ggnn-train and make show differ in $name: $has" ;;
+        *) pass "ggnn-train has what make show found of $name" ;;
+        esac
+    done
+    build/ggnn-data generate karate "$logs/karate.ggnn" >"$logs/karate"
+    case "$found/$(build/ggnn-data partition "$logs/karate.ggnn" --method metis --parts 2 --out "$logs/karate.parts" 2>&1)" in
+    *"METIS: yes"*/*"without METIS"*) fail "ggnn-data was built without METIS, which make found" ;;
+    *) pass "ggnn-data has what make show found of METIS" ;;
+    esac
 }
 
 stage_plain_slow() {
@@ -361,6 +397,7 @@ all) for one in $quick $slow; do stage "$one"; done ;;
     for one in "$@"; do stage "$(echo $quick $slow | tr ' ' '\n' | grep -m1 "^$one:" || echo "$one:0")"; done
     ;;
 esac
+case ${1:-test} in test | slow | all) unproved ;; esac
 printf '%s s (%s of processor); logs in %s\n' $(($(date +%s) - start)) "$(processor)" "$logs"
 awk '{ runs++; form[$1]; sub(/^[^ ]* /, ""); test[$0] } END { for (t in test) n++; for (f in form) m++; if (runs) printf "%d runs that passed: %d distinct tests in %d forms\n", runs, n, m }' "$ran"
 printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"

@@ -30,7 +30,7 @@ struct evaluation {
     int64_t known, broken; /* as in score */
     float* rows[2];   /* (N, hidden) outputs of layers, in turn; one matrix where z lets them go over x */
     net_transformed_rows all; /* of net.h; z NULL: nothing is transformed */
-    layer_rows room, scores;  /* of rows and z; of el */
+    layer_rows outputs, scores; /* of rows and z; of el */
     float* logits;    /* (chunk, outputs) on the device */
     float* read_rows; /* for device_read of logits */
     finding* found;   /* of all ranks' nodes of a chunk or mini-batch */
@@ -75,7 +75,7 @@ static bool open_rows(evaluation* e, int32_t widest, const net_config* network, 
     size_t z = memory_product(nodes + room * (size_t)e->comm->ranks, (size_t)widest, sizeof(float));
     size_t bytes = memory_product(one, needed, 1);
     bytes = z > SIZE_MAX - bytes ? SIZE_MAX : bytes + z;
-    e->rows[0] = layer_rows_open(&e->room, e->view->device, e->comm, bytes, (size_t)c->eval_memory,
+    e->rows[0] = layer_rows_open(&e->outputs, e->view->device, e->comm, bytes, (size_t)c->eval_memory,
                                  c->save ? c->save : c->data, why);
     if (!e->rows[0]) return false;
     e->rows[1] = e->rows[0] + (needed > 1 ? one / sizeof(float) : 0);
@@ -175,7 +175,7 @@ void evaluation_free(evaluation* e)
     if (!e) return;
     loader_free(e->chunks);
     metrics_close(&e->metrics);
-    layer_rows_close(&e->room);
+    layer_rows_close(&e->outputs);
     layer_rows_close(&e->scores);
     device_free(e->view->device, e->logits);
     memory_free(e->read_rows);
@@ -237,7 +237,7 @@ static int64_t cut(evaluation* e, const loader_pass* pass, int64_t batch, int64_
 /* Between two chunks: where rows are exchanged, all give up at once, else each does by itself. */
 static bool gives_up(const evaluation* e)
 {
-    return layer_rows_is_one(&e->room) && !e->view->exchange ? *e->comm->stop : e->comm->stopped;
+    return layer_rows_is_one(&e->outputs) && !e->view->exchange ? *e->comm->stop : e->comm->stopped;
 }
 
 /* The input of layer l as this device reads it for a chunk: x, or of layer 0 the rows of the chunk's sources that the ranks
@@ -268,7 +268,7 @@ static bool spread_transformed(evaluation* e, net* n, int32_t l, int64_t from, e
 {
     const size_t width = (size_t)net_transformed_width(n, l), heads = (size_t)net_heads(n, l);
     const size_t row = (size_t)(e->all.nodes + from);
-    if (!layer_rows_spread(&e->room, e->all.z + row * width, e->bound, width * sizeof(float), why)) return false;
+    if (!layer_rows_spread(&e->outputs, e->all.z + row * width, e->bound, width * sizeof(float), why)) return false;
     return !e->all.el || layer_rows_spread(&e->scores, e->all.el + row * heads, e->bound, heads * sizeof(float), why);
 }
 
@@ -303,7 +303,7 @@ static bool run_layer(evaluation* e, net* n, int32_t l, const loader_pass* all, 
         if (input) net_layer(n, l, rows + e->bound[c->rank] * width, width, &b->blocks.hop[0], input, e->all.z ? &e->all : NULL);
         batch_give(e->chunks, b);
         if (!input) return false;
-        if (!layer_rows_spread(&e->room, rows, e->bound, (size_t)width * sizeof *rows, why)) return false;
+        if (!layer_rows_spread(&e->outputs, rows, e->bound, (size_t)width * sizeof *rows, why)) return false;
     }
     return !why->text[0] && comm_barrier(c, why) && !c->stopped;
 }

@@ -176,19 +176,19 @@ static bool open_stages(worker* w, const config* c, const task* t, error* why)
     w->net = net_create(&network, &data, w->split ? split_loader_shape(w->split) : w->loader ? loader_shape(w->loader) : NULL,
                         w->evaluation ? evaluation_chunk(w->evaluation) : NULL, why);
     if (!w->net) return false;
-    w->room = device_new(d, comm_reduce_bytes(w->comm, net_partial_of(w->net).count), "gradients of other devices", why);
-    return w->room != NULL;
+    w->scratch = device_new(d, comm_reduce_bytes(w->comm, net_partial_of(w->net).count), "gradients of other devices", why);
+    return w->scratch != NULL;
 }
 
 static void close_stages(worker* w)
 {
-    factored_close(&w->part);
-    if (w->room) device_free(w->device, w->room);
+    factored_close(&w->role);
+    if (w->scratch) device_free(w->device, w->scratch);
     net_free(w->net);
     evaluation_free(w->evaluation);
     split_loader_free(w->split);
     loader_free(w->loader);
-    w->room = NULL;
+    w->scratch = NULL;
     w->net = NULL;
     w->evaluation = NULL;
     w->split = NULL;
@@ -301,27 +301,27 @@ void worker_close(worker* w)
 
 bool worker_share(worker* w, factored* f, error* why)
 {
-    return factored_open(&w->part, f, w->comm, w->net, w->loader, why);
+    return factored_open(&w->role, f, w->comm, w->net, w->loader, why);
 }
 
 bool worker_begin(worker* w, int64_t epoch, int64_t* first, error* why)
 {
     begin_pass(w, epoch, *first);
-    return !w->part.of || (factored_begin(&w->part, &w->pass, *first, w->batches, why) && factored_sample(&w->part, first, why));
+    return !w->role.of || (factored_begin(&w->role, &w->pass, *first, w->batches, why) && factored_sample(&w->role, first, why));
 }
 
 void worker_end(worker* w)
 {
-    if (w->part.of) factored_end(&w->part);
+    if (w->role.of) factored_end(&w->role);
 }
 
 int64_t worker_batches(const worker* w) { return w->batches; }
 
-bool worker_steps_with_all(const worker* w) { return !w->part.of; }
+bool worker_steps_with_all(const worker* w) { return !w->role.of; }
 
 void worker_fail(worker* w)
 {
-    if (w->part.of) factored_fail(w->part.of);
+    if (w->role.of) factored_fail(w->role.of);
 }
 
 static bool compute_split(worker* w, uint32_t step, error* why)
@@ -334,7 +334,7 @@ static bool compute_split(worker* w, uint32_t step, error* why)
 
 bool worker_compute(worker* w, int64_t step, error* why)
 {
-    if (w->part.of) return factored_compute(&w->part, (uint32_t)step, why);
+    if (w->role.of) return factored_compute(&w->role, (uint32_t)step, why);
     if (w->split) return compute_split(w, (uint32_t)step, why);
     const mini_batch* b = w->loader ? batch_take(w->loader, why) : net_whole(w->net);
     if (!b) return false;
@@ -346,15 +346,15 @@ bool worker_compute(worker* w, int64_t step, error* why)
 
 bool worker_reduce(worker* w, error* why)
 {
-    if (w->part.of) return factored_reduce(&w->part, why);
+    if (w->role.of) return factored_reduce(&w->role, why);
     net_partial mine = net_partial_of(w->net);
-    return comm_reduce(w->comm, w->device, mine.grad, mine.count, &mine.sums->loss, w->room, why);
+    return comm_reduce(w->comm, w->device, mine.grad, mine.count, &mine.sums->loss, w->scratch, why);
 }
 
 void worker_update(worker* w, float rate)
 {
     net_update(w->net, rate);
-    if (w->part.of) factored_updated(&w->part);
+    if (w->role.of) factored_updated(&w->role);
 }
 
 bool worker_losses(worker* w, bool wait, net_losses* losses, error* why)
@@ -457,8 +457,8 @@ static rank_cost rank_of(const worker* w, const loader_cost* batches)
                       .lists = tiers_counted(&w->tiers, TIERS_GRAPH), .sent = cost.bytes - w->before.bytes,
                       .seconds = progress_seconds() - w->start, .evaluation = w->apart.seconds,
                       .comm = cost.seconds - w->before.seconds,
-                      .waited = cost.waited - w->before.waited + w->part.waited, .copy = batches->copy,
-                      .sampled = w->part.sampled, .trained = w->part.trained};
+                      .waited = cost.waited - w->before.waited + w->role.waited, .copy = batches->copy,
+                      .sampled = w->role.sampled, .trained = w->role.trained};
     mine.sample = batches->sample;
     mine.mark = batches->mark;
     mine.extract = batches->extract;

@@ -68,8 +68,8 @@ typedef struct {
     loader_pass pass;       /* over the training nodes; */
     const ggnn_node* host_ids; /* as the host has them */
     int64_t     batches;    /* of a pass */
-    factored_rank part;     /* in --pipeline factored; all zeros: another */
-    void*       room;       /* for the reduction */
+    factored_rank role;     /* in --pipeline factored; all zeros: another */
+    void*       scratch;    /* of the reduction */
     evaluation_cost apart;  /* of what evaluations cost, */
     double      start;      /* and since when, */
     comm_cost   before;     /* and after what calls of ranks, costs are counted */
