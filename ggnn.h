@@ -237,9 +237,7 @@
 extern "C" {
 #endif
 
-// =============================================================================
-// ==== [1] BASE: ids, sizes, status, types of elements
-// =============================================================================
+// ==== [1] BASE: ids, sizes, status, types of elements ======================================================
 
 #ifdef __CUDACC__
 #define GGNN_HD static inline __host__ __device__
@@ -303,9 +301,7 @@ GGNN_API uint16_t ggnn_float_to_half(float value);
 // High and low 64 bits of a * b.
 GGNN_HD uint64_t ggnn_mul_high(uint64_t a, uint64_t b);
 
-// =============================================================================
-// ==== [2] RANDOM: Philox4x32-10 keyed by what is drawn, never by who draws
-// =============================================================================
+// ==== [2] RANDOM: Philox4x32-10 keyed by what is drawn, never by who draws =================================
 // Counter words: block, step, node low 32, purpose:8 | hop:8 | node high 16. Key: the seed. These are
 // cuRAND's words of curand_init(seed, purpose << 56 | hop << 48 | node, (uint64_t)step << 34 | word), block =
 // word / 4, for steps below 2^30. node is in [0, 2^48). Draw j is words 2j (high) and 2j + 1 (low) of its
@@ -394,8 +390,7 @@ GGNN_HD int64_t ggnn_draw_below(const ggnn_rng* rng, int32_t hop, int64_t node, 
 GGNN_HD float ggnn_uniform(uint32_t word) { return (float)(word >> 8) * (1.0f / 16777216.0f); }
 
 // Dropout: one block holds eight 16-bit fields, low half of each word first. An element is dropped when its
-// field is < threshold = round(65536 p), and kept ones are multiplied by ggnn_dropout_scale(threshold), so
-// that the mean is kept.
+// field is < threshold = round(65536 p), and kept ones are multiplied by ggnn_dropout_scale(threshold).
 GGNN_HD uint32_t ggnn_dropout_field(ggnn_words block, int64_t i)
 {
     return block.word[(i & 7) >> 1] >> (i & 1 ? 16 : 0) & 0xffffu;
@@ -420,9 +415,7 @@ GGNN_API uint64_t ggnn_neg_log2_fast(uint64_t draw);
 // least) that holds n; values >= n walk on along their cycle.
 GGNN_HD int64_t ggnn_shuffle(uint64_t seed, uint32_t epoch, int64_t i, int64_t n);
 
-// =============================================================================
-// ==== [3] GRAPH: where rows live, and owners; CSC over parts; building one from edges
-// =============================================================================
+// ==== [3] GRAPH: where rows live, and owners; CSC over parts; building one from edges ======================
 
 // ---- where row v of anything lives, as one device sees it -------------------
 // A look-up asks three places in turn. Plain memory: {NULL, 0, NULL, NULL, N, 1}.
@@ -470,8 +463,7 @@ typedef struct ggnn_graph {
 GGNN_HD ggnn_graph ggnn_graph_plain(const int64_t* indptr, const ggnn_node* indices, const float* weight,
                                     int64_t num_nodes, int64_t num_edges);
 
-// Weights are finite and not negative. The bits are looked at: -ffinite-math-only takes every number for
-// finite.
+// Weights are finite and not negative. By their bits: -ffinite-math-only takes every number for finite.
 GGNN_HD int ggnn_weight_valid(float w);
 
 typedef struct ggnn_list { // the in-neighbours of one node: the only way in which a sampler reads a graph
@@ -574,8 +566,7 @@ GGNN_API ggnn_status ggnn_graph_from_coo(ggnn_lists* out, const ggnn_node* src, 
 
 // Lists of out-neighbours: edge u -> v becomes v -> u. Each list comes sorted by id; of duplicates the
 // earlier list position first. Transposing twice sorts every list, stably. position: as in's, or the index in
-// `in` where that is NULL. GGNN_ERROR_ID also: indptr does not rise from 0 to num_edges; fault names the
-// node.
+// `in` where that is NULL. GGNN_ERROR_ID also: indptr does not rise from 0 to num_edges (fault: the node).
 // As ggnn_graph_from_coo otherwise.
 GGNN_API ggnn_status ggnn_graph_transpose(ggnn_lists* out, const ggnn_lists* in, ggnn_fault* fault);
 
@@ -603,13 +594,10 @@ GGNN_API ggnn_status ggnn_graph_simplify(ggnn_lists* out, const ggnn_lists* in, 
 GGNN_API ggnn_status ggnn_graph_reorder(ggnn_lists* out, const ggnn_lists* in, const ggnn_node* rank,
                                         void* seen, ggnn_fault* fault);
 
-// Edges that leave each node: out_degree (num_nodes). In-degrees are differences of indptr. ids must be in
-// range.
+// Edges that leave each node: out_degree (num_nodes). In-degrees are differences of indptr. Ids in range.
 GGNN_API ggnn_status ggnn_graph_out_degrees(int64_t* out_degree, const ggnn_lists* lists);
 
-// =============================================================================
-// ==== [4] SAMPLE: neighbours of one node; random walks
-// =============================================================================
+// ==== [4] SAMPLE: neighbours of one node; random walks =====================================================
 // Every method is a function of (list, fanout, rng, hop, node). Of a list of n edges it takes m = fanout:
 // fanout < 0 takes the whole list, 0 nothing; n <= m takes the whole list too, in order (not by methods that
 // repeat or walk). One that weighs leaves edges of weight 0 out, of a whole list too. Above GGNN_FANOUT_MAX
@@ -617,28 +605,24 @@ GGNN_API ggnn_status ggnn_graph_out_degrees(int64_t* out_degree, const ggnn_list
 //
 //   FISHER_YATES    for i < m draw r_i in [0, n-1-i] and take the offset in slot r_i; the offset in slot
 //                   n-1-i moves there, and draw i gives that slot up. Slot s holds s at first
-//   PATH_DOUBLING   the same result; the CUDA twin has WholeGraph's parallel Algorithm 1 for it, which
-//                   ggnn_reference.h lays open
+//   PATH_DOUBLING   the same result; on CUDA by WholeGraph's parallel Algorithm 1 (ggnn_reference.h)
 //   REJECTION       the first m distinct of the node's draws in [0, n), as drawn: XGNN
 //   RESERVOIR       m slots, s holds s; for i = m..n-1 draw r in [0, i]; r < m: slot r gets i. O(n)
 //   WEIGHTED        A-Res: the m least -log2(u)/w, ascending; weight 0 never. O(n)
 //   REPLACEMENT     m independent draws in [0, n)
 //   WALK            PinSAGE: the m most visited nodes of random walks; weights are the visits
 
-// What code asks about a method, rather than which one it is; combined with |.
+// What code asks about a method, rather than which one it is; combined with |
 typedef GGNN_ENUM {
     GGNN_METHOD_HOLDS_SET = 1, // of what it drew: above GGNN_FANOUT_MAX its sample is RESERVOIR's
     GGNN_METHOD_SCANS = 2,     // looks at every edge of a list, at any fanout
-    GGNN_METHOD_WEIGHS = 4,    // edges' weights decide. A bad one is GGNN_ERROR_WEIGHT, and an edge of weight
-                               // 0 is never taken: how many a list gives is known by its weights alone
+    GGNN_METHOD_WEIGHS = 4,    // edges' weights decide: a bad one is GGNN_ERROR_WEIGHT, 0 is never taken
     GGNN_METHOD_REPEATS = 8,   // with replacement: takes m of any list that has an edge, some more than once
     GGNN_METHOD_WALKS = 16     // takes nodes from anywhere, not edges of a list: they have no position
 } ggnn_method_trait;
 
-// The list of methods: X(enumerator, number, name in options, traits). A packed batch keeps the number, and
-// so do programs that bind this header by numbers: it never changes. A new method takes the next one, below
-// the others, and none is given twice. So WALK, the odd one out, is in the midst: loops run to
-// GGNN_NUM_METHODS, and ask for the trait.
+// The methods: X(enumerator, number, name in options, traits). Packed batches and programs in other languages
+// keep the number, so it never changes: a new method takes the next one. Loops run to GGNN_NUM_METHODS.
 #define GGNN_METHODS(X)                                                                       \
     X(GGNN_FISHER_YATES, 0, "fisher-yates", GGNN_METHOD_HOLDS_SET)                            \
     X(GGNN_PATH_DOUBLING, 1, "path-doubling", GGNN_METHOD_HOLDS_SET)                          \
@@ -647,24 +631,15 @@ typedef GGNN_ENUM {
     X(GGNN_WEIGHTED, 4, "weighted", GGNN_METHOD_SCANS | GGNN_METHOD_WEIGHS)                   \
     X(GGNN_REPLACEMENT, 5, "replacement", GGNN_METHOD_REPEATS)                                \
     X(GGNN_WALK, 6, "walk", GGNN_METHOD_WALKS)
-typedef GGNN_ENUM {
-#define GGNN_X(method, number, name, traits) method = number,
-    GGNN_METHODS(GGNN_X)
-#undef GGNN_X
-} ggnn_method;
-#define GGNN_X(method, number, name, traits) + 1
-enum { GGNN_NUM_METHODS = 0 GGNN_METHODS(GGNN_X) }; // their numbers are those below
-#undef GGNN_X
-
-// All names, "fisher-yates|path-doubling|...", in the order of the numbers.
+#define GGNNI_NUMBER(method, number, name, traits) method = number,
+#define GGNNI_ONE(method, number, name, traits) + 1
 #define GGNNI_BAR_NAME(method, number, name, traits) "|" name
-#define GGNN_METHOD_NAMES (&GGNN_METHODS(GGNNI_BAR_NAME)[1])
+typedef GGNN_ENUM { GGNN_METHODS(GGNNI_NUMBER) } ggnn_method;
+enum { GGNN_NUM_METHODS = 0 GGNN_METHODS(GGNNI_ONE) };
+#define GGNN_METHOD_NAMES (&GGNN_METHODS(GGNNI_BAR_NAME)[1]) // "fisher-yates|path-doubling|..."
 
-// Its own name; NULL where there is no such method.
-GGNN_HD const char* ggnn_method_name(ggnn_method method);
-
-// Has the method one of these traits? 0 where there is no such method.
-GGNN_HD int ggnn_method_has(ggnn_method method, int traits);
+GGNN_HD const char* ggnn_method_name(ggnn_method method);    // NULL: there is no such method
+GGNN_HD int ggnn_method_has(ggnn_method method, int traits); // one of them? 0 where there is no such method
 
 enum { GGNN_FANOUT_MAX = 1024 };
 
@@ -703,13 +678,10 @@ GGNN_API ggnn_status ggnn_random_walk(ggnn_node* visited, const ggnn_graph* g, c
 GGNN_API int64_t ggnn_walk_neighbors(ggnn_node* id, float* visits, const ggnn_node* visited, int64_t count,
                                      int64_t top, ggnn_node node, void* workspace);
 
-// =============================================================================
-// ==== [5] UNIQUE: append-unique by order of first occurrence
-// =============================================================================
+// ==== [5] UNIQUE: append-unique by order of first occurrence ===============================================
 // A table from global id to local id, in the caller's memory, that lives from batch to batch and is never
 // cleared: an entry is valid when it lies in the current batch's range of values, [base, base + count). One
-// per batch in flight. The kind never changes a result. WholeGraph section 4.3, with ids by first occurrence
-// in place of by race.
+// per batch in flight. The kind never changes a result. WholeGraph 4.3, ids by first occurrence, no race.
 
 typedef GGNN_ENUM { GGNN_UNIQUE_DIRECT, GGNN_UNIQUE_HASH } ggnn_unique_kind;
 
@@ -765,9 +737,7 @@ GGNN_API ggnn_status ggnn_unique_append(ggnn_unique* seen, ggnn_node* list, int3
 // The local id of a global one in this batch; -1: it has none, or is outside [0, N). O(1) expected.
 GGNN_API int32_t ggnn_unique_find(const ggnn_unique* seen, ggnn_node id);
 
-// =============================================================================
-// ==== [6] BLOCK: one hop, and a mini-batch of hops
-// =============================================================================
+// ==== [6] BLOCK: one hop, and a mini-batch of hops =========================================================
 // A hop is a bipartite block: targets [0, num_dst), sources [0, num_src), of which the first num_dst are the
 // targets. A block names its ids: targets and sources share one numbering, and so does the transpose. All
 // hops of a batch share one list of them: the targets and sources of hop h are its first num_dst and num_src
@@ -911,9 +881,7 @@ GGNN_API ggnn_status ggnn_block_transpose(ggnn_block* t, const ggnn_block* b);
 // bipartite; sizes within max; id and neighbor, where given, in [0, num_nodes); id NULL where bipartite.
 GGNN_API ggnn_status ggnn_block_validate(const ggnn_block* b, int64_t num_nodes, ggnn_fault* fault);
 
-// =============================================================================
-// ==== [7] STORE: fixed-width rows over parts, host tier and cache
-// =============================================================================
+// ==== [7] STORE: fixed-width rows over parts, host tier and cache ==========================================
 
 typedef struct ggnn_store { // node features, edge features (by CSC position), hidden rows
     int32_t            width; // elements in a row
@@ -948,9 +916,7 @@ GGNN_API ggnn_status ggnn_split(int32_t* gather, int32_t* scatter, int64_t* boun
 GGNN_API ggnn_status ggnn_permute(void* out, int64_t ld_out, const void* inp, int64_t ld_inp, ggnn_type type,
                                   int32_t width, const int32_t* index, int64_t n);
 
-// =============================================================================
-// ==== [8] SPARSE: aggregation, SDDMM, edge softmax
-// =============================================================================
+// ==== [8] SPARSE: aggregation, SDDMM, edge softmax =========================================================
 // All take a block (or its transpose) and dense row-major matrices with ld_ elements from row to row, and
 // write every element of their outputs' rows. Preconditions: ggnn_block_validate, and local indices (all but
 // ggnn_aggregate). A wrong argument is GGNN_ERROR_ARGUMENT; no function fails otherwise, none allocates.
@@ -1054,9 +1020,7 @@ GGNN_API float ggnn_log2(float x);
 // x[i] = ggnn_exp2(x[i]), by the widest vectors there are.
 GGNN_API ggnn_status ggnn_exp2_array(float* x, int64_t n);
 
-// =============================================================================
-// ==== [9] ATTENTION: scores, fused graph attention
-// =============================================================================
+// ==== [9] ATTENTION: scores, fused graph attention =========================================================
 
 typedef struct ggnn_attention {      // zero-initialise: LeakyReLU 0, no dropout
     float    slope;   // of LeakyReLU, >= 0: GAT uses .2

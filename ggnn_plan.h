@@ -266,9 +266,9 @@ typedef struct ggnn_parts_fill {
 
 // A part has floor(device_bytes / copies). The kind that comes first takes what it needs of each part, the
 // other what the fullest part leaves. Wanted lists are dealt to the parts in turn: all n of them by id, fewer
-// by list_rank. Where they do not fit so, ggnn_fill_lists deals those of them that do. Parts have equally many
-// rows: all that are wanted, or as many as fit. No part has more bytes than its room. What lies in turn by id,
-// and a kind of which nothing is stored, has rank NULL. A caller's mistake: all 0. O(n + P), and
+// by list_rank. Where they do not fit so, ggnn_fill_lists deals those of them that do. All parts have as many
+// rows: all that are wanted, or as many as fit. No part has more bytes than its room. What lies in turn by
+// id, and a kind of which nothing is stored, has rank NULL. A caller's mistake: all 0. O(n + P), and
 // ggnn_fill_lists where it is called. Tang et al. 2024, part by part in place of its totals.
 GGNN_API ggnn_parts_fill ggnn_fill_parts(
     ggnn_node*        taken, // (n) ranks, where ggnn_fill_lists deals lists; NULL: device_bytes is INT64_MAX
