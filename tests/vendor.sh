@@ -173,7 +173,7 @@ vendor() { # every check but those of other languages, by one compiler
     local cc=$1 language option
     for language in c++17 c++20; do # what make cuda-tests compiles as C++17 alone
         check "$cc ggnn_cuda.cuh as $language" $cc -x c++ -std=$language -Wall -Wextra -Werror -Wno-unknown-pragmas $stricter $(casts c++) \
-            -D_GNU_SOURCE -isystem tests/simt -I. -fsyntax-only "$work/cuda.c"
+            -D_GNU_SOURCE -isystem simt -I. -fsyntax-only "$work/cuda.c"
     done
     for option in "" -DGGNN_NODE64; do
         check "$cc calls ggnn_cuda.cuh $option" $cc -x c++ -std=c++17 -w -D_GNU_SOURCE $option -Isimt -I. -c "$work/inline.c" \

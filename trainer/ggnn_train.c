@@ -90,7 +90,7 @@ static void warn(const program* p)
     if (equal)
         warning("--sampler %s: %s has no edge weights (section 'weight'): all neighbours are as likely",
                 ggnn_method_name((ggnn_method)c->sampler), c->data);
-    if (net_has(c->model, c->aggregator, NET_BY_DEGREE) && (walks || (weighted && !equal)))
+    if (config_has(c, NET_BY_DEGREE) && (walks || (weighted && !equal)))
         warning("--sampler %s: GCN's scaling is an unbiased estimate only under uniform sampling",
                 ggnn_method_name((ggnn_method)c->sampler));
     if (c->resume && !checkpoint_knows(&p->resumed, "feat"))

@@ -107,7 +107,7 @@ bool task_open(task* t, const config* c, error* why)
     return good;
 }
 
-static int64_t sampled_hops(const config* c) { return net_has(c->model, c->aggregator, NET_ALONE) ? 0 : c->layers - (c->preprocess ? 1 : 0); }
+static int64_t sampled_hops(const config* c) { return config_has(c, NET_ALONE) ? 0 : c->layers - (c->preprocess ? 1 : 0); }
 
 /* As ggnn-data partition by its defaults, but for --presample-epochs. */
 static bool find_owners(task* t, const config* c, int32_t ranks, error* why)

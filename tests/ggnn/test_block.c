@@ -436,9 +436,9 @@ static void check_bounds(const ggnn_batch* b, const ggnn_sampling* how, int64_t 
     CHECK(b->num_nodes == nodes && b->num_edges == edges && b->num_seeds.max == max_seeds);
     for (int32_t h = 0; h < how->num_hops; h++) {
         int64_t all = edges, taken, sources;
-        if (method_has(how->method, GGNN_METHOD_WALKS)) all = targets * (how->walk.walks ? how->walk.walks * how->walk.length : 12);
+        if (ggnn_method_has(how->method, GGNN_METHOD_WALKS)) all = targets * (how->walk.walks ? how->walk.walks * how->walk.length : 12);
         taken = how->fanout[h] < 0 ? all : targets * how->fanout[h];
-        if (taken > all && !(method_has(how->method, GGNN_METHOD_REPEATS) && how->fanout[h] >= 0)) taken = all; /* distinct targets have distinct edges */
+        if (taken > all && !(ggnn_method_has(how->method, GGNN_METHOD_REPEATS) && how->fanout[h] >= 0)) taken = all; /* distinct targets have distinct edges */
         if (how->max_edges[h] && how->max_edges[h] < taken) taken = how->max_edges[h];
         sources = how->last_hop_global && h == how->num_hops - 1 ? targets : targets + taken < nodes ? targets + taken : nodes;
         if (how->max_src[h] && how->max_src[h] < sources) sources = how->max_src[h] < targets ? targets : how->max_src[h];

@@ -538,7 +538,7 @@ static void find_kinds(bool with_visits)
         at = next_name(model, at);
         for (int a = 0; next && (a == 0 || m == NET_SAGE); a++) {
             next = next_name(aggregator, next);
-            if (net_has(m, a, NET_VISITS) != with_visits) continue;
+            if (net_has((net_model)m, (net_aggregator)a, NET_VISITS) != with_visits) continue;
             snprintf(kinds[ALL_KINDS].name, sizeof kinds[0].name, "%s%s%s", model, m == NET_SAGE ? " " : "", m == NET_SAGE ? aggregator : "");
             kinds[ALL_KINDS].model = (net_model)m;
             kinds[ALL_KINDS++].aggregator = (net_aggregator)a;

@@ -311,7 +311,7 @@ static const model* row_of(net_model of, net_aggregator aggregator)
     return &mlp;
 }
 
-bool net_has(int of, int aggregator, int traits) { return row_of((net_model)of, (net_aggregator)aggregator)->traits & traits; }
+bool net_has(net_model of, net_aggregator aggregator, int traits) { return row_of(of, aggregator)->traits & traits; }
 
 const model* model_of(const net_config* config, int32_t l)
 {

@@ -52,7 +52,7 @@ typedef enum {
 } net_trait;
 
 /* Has the model, with this aggregator where it takes one, one of these traits? */
-bool net_has(int model, int aggregator, int traits);
+bool net_has(net_model model, net_aggregator aggregator, int traits);
 
 typedef struct {
     device* device;

@@ -1,6 +1,5 @@
 #include "trainer/options/config.h"
 
-#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -333,7 +332,9 @@ void config_print_resume(const config* c, FILE* out)
     }
 }
 
-static bool looks_alone(const config* c) { return net_has(c->model, c->aggregator, NET_ALONE); }
+bool config_has(const config* c, int traits) { return net_has((net_model)c->model, (net_aggregator)c->aggregator, traits); }
+
+static bool looks_alone(const config* c) { return config_has(c, NET_ALONE); }
 
 bool config_reads_weights(const config* c)
 {
@@ -342,7 +343,7 @@ bool config_reads_weights(const config* c)
 
 bool config_walks(const config* c) { return ggnn_method_has((ggnn_method)c->sampler, GGNN_METHOD_WALKS); }
 
-bool config_counts_visits(const config* c) { return net_has(c->model, c->aggregator, NET_VISITS); }
+bool config_counts_visits(const config* c) { return config_has(c, NET_VISITS); }
 
 static size_t write_option(const config* c, const entry* e, char* text)
 {
@@ -576,9 +577,9 @@ static void set_others(config* c)
 /* What depends on this build, on the processes, or on how much a number is. */
 static bool check_others(const config* c, error* why)
 {
-    if (c->preprocess && !net_has(c->model, c->aggregator, NET_SUMMED))
+    if (c->preprocess && !config_has(c, NET_SUMMED))
         return error_set(why, "--preprocess: this model has no sums that can be made before training");
-    if (net_has(c->model, c->aggregator, NET_HEADS) && c->hidden % c->heads != 0)
+    if (config_has(c, NET_HEADS) && c->hidden % c->heads != 0)
         return error_set(why, "--heads %d does not divide --hidden %d", (int)c->heads, (int)c->hidden);
     if (c->gemm && !device_cpu_has_blas()) return error_set(why, "--gemm blas: this build has no BLAS");
     if (comm_under_mpi() && is_given(c, AT(devices)))
@@ -632,36 +633,4 @@ bool config_check_ranks(const config* c, int32_t ranks, error* why)
     if (c->partition == PARTITION_PAGRAPH && c->parallel == PARALLEL_DATA && ranks < 2)
         return error_set(why, "--partition pagraph: divides training nodes among --devices, here is one");
     return true;
-}
-
-ggnn_sampling config_sampling(const config* c)
-{
-    ggnn_sampling how = {.method = (ggnn_method)c->sampler, .num_hops = (int32_t)c->layers};
-    if (config_counts_visits(c)) how.keep = GGNN_KEEP_WEIGHTS;
-    how.walk = (ggnn_walks){(int32_t)c->walks, (int32_t)c->walk_length, (float)c->walk_restart};
-    for (int32_t h = 0; h < how.num_hops; h++) how.fanout[h] = looks_alone(c) ? 0 : c->fanout[h];
-    if (looks_alone(c)) how.method = GGNN_FISHER_YATES; /* an MLP has no neighbours to choose */
-    return how;
-}
-
-tier_options config_tiers(const config* c)
-{
-    tier_options o = {.cache = c->cache, .cache_auto = c->cache_auto, .cache_bytes = c->cache_bytes, .cache_ratio = c->cache_ratio,
-                      .store_graph = c->store_graph, .store_features = c->store_features, .features_first = c->prefer != 0,
-                      .placement = c->placement, .ranking = c->ranking, .topology = c->topology,
-                      .device_memory = c->device_memory, .reserve_bytes = c->reserve_bytes, .batch = c->batch,
-                      .presample_epochs = c->presample_epochs, .seed = (uint64_t)c->seed,
-                      .split = c->parallel == PARALLEL_SPLIT, .whole_batches = c->split_sampling == SPLIT_SINGLE,
-                      .local = c->shuffle == SHUFFLE_LOCAL};
-    memcpy(o.slopes, c->slopes, sizeof o.slopes);
-    return o;
-}
-
-float config_rate(const config* c, int64_t step, int64_t batches)
-{
-    double rate = c->lr, all = (double)c->epochs * (double)batches;
-    if (c->schedule == SCHEDULE_COSINE) rate *= (1 + cos(3.14159265358979323846 * (double)step / all)) / 2;
-    if (c->schedule == SCHEDULE_STEP) rate *= pow(c->lr_decay, (double)(step / batches / c->lr_step));
-    if (step < c->warmup) rate *= (double)(step + 1) / (double)c->warmup;
-    return (float)rate;
 }

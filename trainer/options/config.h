@@ -126,6 +126,9 @@ size_t config_common_text(const config* c, char text[CONFIG_TEXT_MAX]);
 /* The same as members of a JSON object. */
 void config_json(const config* c, json* j, const char* key);
 
+/* Has its model one of these traits? */
+bool config_has(const config* c, int traits); /* of net_trait */
+
 /* How training samples, with local indices in all hops. */
 ggnn_sampling config_sampling(const config* c);
 
