@@ -10,11 +10,11 @@
 static char data[600], bench_tool[700];
 
 /* Finds the tools beside the test program, and names the graph's file. */
-static inline void bench_tool_find(const char* argv0)
+static inline void bench_tool_find(void)
 {
     folder_path(data, "data.ggnn");
-    tool_find(argv0);
-    snprintf(bench_tool, sizeof bench_tool, "%.*sggnn-bench", (int)(strlen(tool) - strlen("ggnn-data")), tool);
+    tool_find();
+    snprintf(bench_tool, sizeof bench_tool, "%.600s/ggnn-bench", build);
 }
 
 static inline bool generate_graph(const char* how)
@@ -32,7 +32,7 @@ static inline char* bench_json(const char* arguments)
     snprintf(line, sizeof line, "%s %s --quick --data %s --json %s >%s/out 2>%s/err", bench_tool, arguments, data,
              folder_path(json, "bench.json"), folder, folder);
     remove(json);
-    if (!CHECK_EQ(system(line), 0)) printf("  %s", output("err"));
+    if (!CHECK_EQ(system(line), 0)) printf("  %s", printed("err"));
     FILE* in = fopen(json, "r");
     char* text = calloc(1 << 20, 1);
     if (in) text[fread(text, 1, (1 << 20) - 1, in)] = 0;

@@ -1,124 +1,12 @@
-/* train_tool.h - runs ggnn-train (and ggnn-data) of this test's own build as a user does; looks at its output, its logs,
-   its files. All paths are within folder.h's folder, which train_tool_begin makes the current one. */
+/* train_tool.h - trainings by tool.h: their logs, and the graphs that they read. All paths are within folder.h's folder, which
+   train_tool_begin makes the current one. */
 #ifndef TRAIN_TOOL_H
 #define TRAIN_TOOL_H
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "datasets/dataset.h"
-#include "tests/folder.h"
 #include "tests/test.h"
-
-static char build[4096]; /* folder of ggnn-train and ggnn-data */
-
-/* ==== running programs ========================================================================================== */
-
-enum { WORDS_MAX = 64 };
-static char* output;                      /* of the last program: both streams, all of them */
-static const char* fail_allocation;       /* n as text: its n-th allocation fails */
-static rlim_t file_limit = RLIM_INFINITY; /* bytes that a file may have: a full disk */
-
-/* Starts build/name with the blank-separated words of `line`; its output goes to the file "output". */
-static inline pid_t start(const char* name, const char* line)
-{
-    char program[4200], *copy = strdup(line), *word[WORDS_MAX];
-    int words = 0;
-    snprintf(program, sizeof program, "%s/%s", build, name);
-    word[words++] = program;
-    for (char* at = strtok(copy, " "); at && words < WORDS_MAX - 1; at = strtok(NULL, " ")) word[words++] = at;
-    word[words] = NULL;
-    fflush(stdout);
-    pid_t child = fork();
-    if (child == 0) {
-        int out = open("output", O_WRONLY | O_CREAT | O_TRUNC, 0666);
-        struct rlimit limit = {file_limit, file_limit};
-        dup2(out, 1);
-        dup2(out, 2);
-        setenv("OMP_NUM_THREADS", "1", 1); /* where --threads does not say: many small programs beside other tests */
-        if (fail_allocation) setenv("GGNN_TEST_FAIL_ALLOCATION", fail_allocation, 1);
-        if (file_limit != RLIM_INFINITY) setrlimit(RLIMIT_FSIZE, &limit);
-        execv(program, word);
-        _exit(127);
-    }
-    free(copy);
-    return child;
-}
-
-/* All that a file holds, nothing where there is none, in place of `old`. */
-static inline char* read_text(char* old, const char* path)
-{
-    struct stat s;
-    FILE* f = fopen(path, "rb");
-    const size_t bytes = f && fstat(fileno(f), &s) == 0 ? (size_t)s.st_size : 0;
-    char* text = (char*)realloc(old, bytes + 1);
-    text[f ? fread(text, 1, bytes, f) : 0] = 0;
-    if (f) fclose(f);
-    return text;
-}
-
-/* Waits, fills `output`; the exit status, or 1000 + the signal that ended it. */
-static inline int finish(pid_t child)
-{
-    int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
-    output = read_text(output, "output");
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
-}
-
-static inline int train(const char* line) { return finish(start("ggnn-train", line)); }
-
-static inline int trainf(const char* format, ...)
-{
-    char line[4096];
-    va_list values;
-    va_start(values, format);
-    vsnprintf(line, sizeof line, format, values);
-    va_end(values);
-    return train(line);
-}
-
-static inline bool says(const char* text)
-{
-    size_t length = strlen(output);
-    if (strstr(output, text)) return true;
-    printf("  \"%s\" is not in the output, which ends: %s\n", text, output + (length > 300 ? length - 300 : 0));
-    return false;
-}
-
-/* The same by a shell, in which $train and $data are the programs. Its standard output and error go to "output" where
-   the line does not send them elsewhere. */
-static inline int shell(const char* format, ...)
-{
-    char line[4096], program[4300];
-    va_list values;
-    va_start(values, format);
-    vsnprintf(line, sizeof line, format, values);
-    va_end(values);
-    fflush(stdout);
-    pid_t child = fork();
-    if (child == 0) {
-        int out = open("output", O_WRONLY | O_CREAT | O_TRUNC, 0666);
-        dup2(out, 1);
-        dup2(out, 2);
-        close(out);
-        setenv("OMP_NUM_THREADS", "1", 1);
-        snprintf(program, sizeof program, "%s/ggnn-train", build);
-        setenv("train", program, 1);
-        snprintf(program, sizeof program, "%s/ggnn-data", build);
-        setenv("data", program, 1);
-        execl("/bin/sh", "sh", "-c", line, (char*)NULL);
-        _exit(127);
-    }
-    return finish(child);
-}
+#include "tests/tool.h"
 
 static inline void nap(double seconds)
 {
@@ -283,20 +171,6 @@ static inline void add_weights(const char* path, float weight)
 
 /* ==== the scene ================================================================================================= */
 
-static inline bool find_build(void)
-{
-    ssize_t length = readlink("/proc/self/exe", build, sizeof build - 1);
-    for (int up = 0; up < 2 && length > 0; up++) {
-        build[length] = 0;
-        char* slash = strrchr(build, '/');
-        if (!slash) return false;
-        *slash = 0;
-        length = slash - build;
-    }
-    char program[4200];
-    snprintf(program, sizeof program, "%s/ggnn-train", build);
-    return access(program, X_OK) == 0;
-}
 /* Finds the programs, makes the folder the current one, and two graphs in it: planted.ggnn and karate.ggnn. */
 static inline bool train_tool_begin(void)
 {

@@ -5,7 +5,7 @@
 #include "tests/test.h"
 #include "tests/tool.h"
 
-static char* read_text(const char* path)
+static char* read_all(const char* path)
 {
     FILE* in = fopen(path, "r");
     char* text;
@@ -27,10 +27,10 @@ static char* json_of(const char* arguments)
     snprintf(line, sizeof line, "%s --json %s", arguments, folder_path(path, "result.json"));
     remove(path);
     if (!CHECK_EQ(run("OMP_WAIT_POLICY=passive", line), 0)) {
-        printf("  %s", output("err"));
+        printf("  %s", printed("err"));
         return NULL;
     }
-    return read_text(path);
+    return read_all(path);
 }
 
 /* False: no text; \uXXXX is left as it stands. */
@@ -85,31 +85,31 @@ TEST(reader_refuses_what_is_no_json)
 TEST(help_lists_names_and_options)
 {
     CHECK_EQ(run("", "--help"), 0);
-    CHECK(says("out", "usage: ggnn-bench"));
-    CHECK(says("out", "roof "));
-    CHECK(says("out", "--min-time X"));
+    CHECK(prints("out", "usage: ggnn-bench"));
+    CHECK(prints("out", "roof "));
+    CHECK(prints("out", "--min-time X"));
     CHECK_EQ(run("", "spmm --help"), 0);
 }
 
 TEST(unknown_names_list_the_names)
 {
     CHECK_EQ(run("", "rof"), 2);
-    CHECK(says("err", "rof: not one of roof"));
-    CHECK(says("err", "is roof meant?"));
+    CHECK(prints("err", "rof: not one of roof"));
+    CHECK(prints("err", "is roof meant?"));
 }
 
 TEST(bad_values_name_the_option_and_the_value)
 {
     CHECK_EQ(run("", "roof --reps many"), 2);
-    CHECK(says("err", "--reps 'many': not an integer"));
+    CHECK(prints("err", "--reps 'many': not an integer"));
     CHECK_EQ(run("", "roof --reps 0"), 2);
-    CHECK(says("err", "--reps 0: must be between 1 and"));
+    CHECK(prints("err", "--reps 0: must be between 1 and"));
     CHECK_EQ(run("", "roof --min-time -1"), 2);
-    CHECK(says("err", "--min-time -1"));
+    CHECK(prints("err", "--min-time -1"));
     CHECK_EQ(run("", "roof --type f64"), 2);
-    CHECK(says("err", "--type f64: not one of f32|f16"));
+    CHECK(prints("err", "--type f64: not one of f32|f16"));
     CHECK_EQ(run("", "roof --cold --warm"), 2);
-    CHECK(says("err", "--cold and --warm"));
+    CHECK(prints("err", "--cold and --warm"));
     CHECK_EQ(run("", "roof --check . --once"), 2);
     CHECK_EQ(run("", "roof --nosuch"), 2);
 }
@@ -117,18 +117,18 @@ TEST(bad_values_name_the_option_and_the_value)
 TEST(failures_are_said_and_end_in_1)
 {
     CHECK_EQ(run("", "roof --json /nowhere/at/all.json"), 1);
-    CHECK(says("err", "/nowhere/at/all.json: No such file"));
+    CHECK(prints("err", "/nowhere/at/all.json: No such file"));
     char pipe[600], line[700];
     CHECK(mkfifo(folder_path(pipe, "pipe"), 0600) == 0);
     snprintf(line, sizeof line, "roof --json %s", pipe);
     CHECK_EQ(run("timeout -k 5 20", line), 1); /* it would wait for a reader */
-    CHECK(says("err", "is a pipe, no file can be put there"));
+    CHECK(prints("err", "is a pipe, no file can be put there"));
 }
 
 TEST(backends_that_were_not_built_are_named)
 {
     CHECK_EQ(run("", "roof --quick --backend cuda"), 1);
-    CHECK(says("err", "ggnn-bench-cuda: "));
+    CHECK(prints("err", "ggnn-bench-cuda: "));
 }
 
 /* ---- results ------------------------------------------------------------------------------------------ */
@@ -175,7 +175,7 @@ static void make_graph(void)
     char line[800];
     snprintf(line, sizeof line, "generate planted %s --nodes 3000 --edges 30000 --features 24 --classes 4",
              folder_path(graph, "graph.ggnn"));
-    if (run("", line) != 0) printf("  %s", output("err"));
+    if (run("", line) != 0) printf("  %s", printed("err"));
 }
 
 static int count_of(const char* array)
@@ -304,11 +304,11 @@ TEST(own_sizes_run_once_and_alone)
         free(text);
     }
     CHECK_EQ(run("", "step --rows 5"), 2);
-    CHECK(says("err", "step has no sizes of your own"));
+    CHECK(prints("err", "step has no sizes of your own"));
     CHECK_EQ(run("", "spmm --rows 500 --features 10 --heads 3"), 1);
-    CHECK(says("err", "--heads 3: must divide --features 10"));
+    CHECK(prints("err", "--heads 3: must divide --features 10"));
     CHECK_EQ(run("", "spmm --rows 2000000000 --degree 100000"), 1);
-    CHECK(says("err", "a block has less than 2^31"));
+    CHECK(prints("err", "a block has less than 2^31"));
 }
 
 TEST(without_memory_it_says_so)
@@ -319,7 +319,7 @@ TEST(without_memory_it_says_so)
         snprintf(line, sizeof line, "unique gather --quick --data %s --threads 1 --reps 1 --min-time 0",
                  graph);
         CHECK_EQ(run(before, line), 1);
-        CHECK(says("err", "out of memory"));
+        CHECK(prints("err", "out of memory"));
     }
 }
 
@@ -327,17 +327,17 @@ TEST(data_that_cannot_be_used_is_named)
 {
     char path[600], line[800];
     CHECK_EQ(run("", "sample --data /nowhere.ggnn"), 1);
-    CHECK(says("err", "/nowhere.ggnn"));
+    CHECK(prints("err", "/nowhere.ggnn"));
     write_file(folder_path(path, "bad.ggnn"), "nonsense", 8);
     snprintf(line, sizeof line, "sample --data %s", path);
     CHECK_EQ(run("", line), 1);
-    CHECK(says("err", "bad.ggnn"));
+    CHECK(prints("err", "bad.ggnn"));
     /* what needs no graph is measured all the same */
     char both[2000], some[600];
     snprintf(both, sizeof both, "sample random --quick --min-time 0 --data %s --json %s", path, folder_path(some, "some.json"));
     CHECK_EQ(run("", both), 1);
-    CHECK(says("err", "ggnn-bench: sample: "));
-    char* text = read_text(some);
+    CHECK(prints("err", "ggnn-bench: sample: "));
+    char* text = read_all(some);
     const char* root = text ? json_first(text) : NULL;
     CHECK(count_of(json_member(root, "results")) >= 2);
     CHECK_EQ(count_of(json_member(root, "failures")), 1);
@@ -404,7 +404,7 @@ static void begin(bench* b, const double* seconds)
     CHECK(bench_open(b));
     b->state->out = fopen("/dev/null", "w");
 }
-static void finish(bench* b)
+static void finish_bench(bench* b)
 {
     fclose(b->state->out);
     bench_close(b);
@@ -427,7 +427,7 @@ TEST(share_is_the_roofs_least_time_over_the_median)
     CHECK_NEAR(r->roof_seconds, .4, 1e-12);
     CHECK_EQ(r->count, 5);
     CHECK_EQ(asked, 12);
-    finish(&b);
+    finish_bench(&b);
 }
 
 /* Of six samples the median lies between two, the least rules a roof, and a ratio is of medians. */
@@ -447,7 +447,7 @@ TEST(figures_are_those_of_the_samples_and_of_the_case)
     CHECK_NEAR(ours->roof_seconds, 2, 1e-12);
     CHECK_NEAR(ours->median, 4, 1e-12);
     CHECK_NEAR(b.state->ratio[0].ratio, 2, 1e-12);
-    char* text = read_text(path);
+    char* text = read_all(path);
     const char* r = json_begin(json_member(json_first(text), "results"));
     static const struct {
         const char* name;
@@ -457,7 +457,7 @@ TEST(figures_are_those_of_the_samples_and_of_the_case)
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
         if (!CHECK_NEAR(json_number(json_member(r, wanted[i].name)), wanted[i].value, 1e-12)) printf("  %s\n", wanted[i].name);
     free(text);
-    finish(&b);
+    finish_bench(&b);
     remove(path);
 }
 
@@ -470,7 +470,7 @@ TEST(a_case_is_sampled_for_min_time)
     begin(&b, seconds);
     b.o.min_time = .05; /* of the wall clock, in which a scripted second takes a microsecond */
     CHECK(bench_measure(&b, &c)->count > 5);
-    finish(&b);
+    finish_bench(&b);
 }
 
 TEST(the_longest_demand_rules_or_all_add_up)
@@ -492,7 +492,7 @@ TEST(the_longest_demand_rules_or_all_add_up)
     CHECK_STR(r->roof, "delay");
     CHECK_NEAR(r->roof_seconds, 4, 1e-12);
     CHECK_EQ(b.state->num_roofs, 2); /* measured once */
-    finish(&b);
+    finish_bench(&b);
 }
 
 TEST(short_runs_are_repeated_within_a_sample_unless_cold)
@@ -504,14 +504,14 @@ TEST(short_runs_are_repeated_within_a_sample_unless_cold)
     b.o.min_time = 99e-9; /* of which a sample's part is a fifth; the wall clock passes it at once */
     CHECK_EQ(bench_measure(&b, &c)->repeats, 20);
     CHECK_EQ(evicted, 0);
-    finish(&b);
+    finish_bench(&b);
     begin(&b, seconds);
     b.o.min_time = 99e-9;
     b.o.cold = true;
     const bench_result* r = bench_measure(&b, &c);
     CHECK_EQ(r->repeats, 1);
     CHECK_EQ(evicted, 6);
-    finish(&b);
+    finish_bench(&b);
 }
 
 TEST(ratios_are_of_rates_of_work)
@@ -526,7 +526,7 @@ TEST(ratios_are_of_rates_of_work)
     CHECK_NEAR(b.state->ratio[0].ratio, 3, 1e-12);
     CHECK(bench_ratio(&b, ours, NULL, "one that was left out", 2));
     CHECK_EQ(b.state->num_ratios, 1);
-    finish(&b);
+    finish_bench(&b);
 }
 
 TEST(rivals_are_left_out_of_single_runs)
@@ -542,7 +542,7 @@ TEST(rivals_are_left_out_of_single_runs)
     CHECK(bench_measure(&b, &c) == NULL);
     CHECK_STR(b.why.text, "");
     CHECK_EQ(asked, 1); /* no roof, no run before it */
-    finish(&b);
+    finish_bench(&b);
 }
 
 TEST(wrong_answers_are_errors)
@@ -563,7 +563,7 @@ TEST(wrong_answers_are_errors)
     CHECK(!bench_equal(&b, "x", ours, far, sizeof ours));
     CHECK(strstr(b.why.text, "wrong answer: x differs") != NULL);
     CHECK(!bench_run(&b, &scripted_entries[0])); /* an error stays one */
-    finish(&b);
+    finish_bench(&b);
 }
 
 /* Entries of a run: what each finds in the JSON of those before it. The second gives a wrong answer, the third's memory is
@@ -571,7 +571,7 @@ TEST(wrong_answers_are_errors)
 static char seen[3][3000];
 static bool look_back(bench* b, int entry)
 {
-    char* text = read_text(b->o.json);
+    char* text = read_all(b->o.json);
     snprintf(seen[entry], sizeof seen[entry], "%s", text ? text : "none");
     free(text);
     return scripted_entry(b);
@@ -603,7 +603,7 @@ TEST(results_are_written_as_they_come_and_a_wrong_entry_stops_no_other)
         CHECK_EQ(count_of(json_member(root, "failures")), i - 1);
         CHECK_EQ(count_of(json_member(root, "left")), 3 - i);
     }
-    char* text = read_text(other);
+    char* text = read_all(other);
     const char* root = text ? json_first(text) : NULL;
     const char* failure = json_begin(json_member(root, "failures"));
     CHECK_EQ(count_of(json_member(root, "results")), 3);
@@ -613,7 +613,7 @@ TEST(results_are_written_as_they_come_and_a_wrong_entry_stops_no_other)
     CHECK_EQ(count_of(json_member(root, "left")), 0);
     CHECK_EQ(temporaries(), 0);
     free(text);
-    finish(&b);
+    finish_bench(&b);
     remove(path);
     remove(other);
 }
@@ -640,7 +640,7 @@ TEST(an_entrys_things_are_undone_last_first)
     CHECK(bench_run(&b, &entry));
     CHECK_EQ(num_undone, 3);
     CHECK(undone[0] == 2 && undone[1] == 3 && undone[2] == 1);
-    finish(&b);
+    finish_bench(&b);
 }
 
 /* ---- the check ----------------------------------------------------------------------------------------- */
@@ -654,13 +654,13 @@ static int checked(const double* before, const double* seconds, char why[640])
     begin(&b, before);
     b.o.json = folder_path(path, "earlier.json");
     CHECK(bench_run(&b, chosen[0]) && bench_write_json(&b, 1, arguments));
-    finish(&b);
+    finish_bench(&b);
     begin(&b, seconds);
     b.o.check = folder;
     CHECK(bench_run(&b, chosen[0]));
     int status = bench_check(&b, chosen, 1);
     strcpy(why, b.why.text);
-    finish(&b);
+    finish_bench(&b);
     remove(path);
     return status;
 }
@@ -701,7 +701,7 @@ TEST(check_passes_over_what_this_run_writes)
     CHECK(bench_run(&b, chosen[0]) && bench_write_json(&b, 1, arguments));
     CHECK_EQ(bench_check(&b, chosen, 1), 1);
     CHECK(strstr(b.why.text, "no earlier run") != NULL);
-    finish(&b);
+    finish_bench(&b);
     remove(path);
 }
 
@@ -715,7 +715,7 @@ static void write_run(const char* name, const double* seconds, int32_t threads)
     b.threads = threads;
     b.o.json = folder_path(path, name);
     CHECK(bench_run(&b, entry) && bench_write_json(&b, 1, arguments));
-    finish(&b);
+    finish_bench(&b);
 }
 
 /* Of a folder's runs: one with as many threads before one with others, then the last by name. Beside `faster` a tenth is lost. */
@@ -740,7 +740,7 @@ TEST(check_takes_the_run_that_is_most_alike_and_of_equals_the_last)
         CHECK(bench_run(&b, chosen[0]));
         CHECK_EQ(bench_check(&b, chosen, 1), folders[i].status);
         CHECK_STR(b.why.text, "");
-        finish(&b);
+        finish_bench(&b);
     }
     remove(folder_path(path, "m.json"));
     remove(folder_path(path, "n.json"));
@@ -785,7 +785,7 @@ TEST(check_says_what_it_cannot_compare)
         if (bad[i].text) write_file(path, bad[i].text, strlen(bad[i].text));
         CHECK_EQ(bench_check(&b, NULL, 0), 1);
         if (!CHECK(strstr(b.why.text, bad[i].why) != NULL)) printf("  %s\n", b.why.text);
-        finish(&b);
+        finish_bench(&b);
     }
 }
 
@@ -793,7 +793,7 @@ int main(int argc, char** argv)
 {
     if (argc > 1) test_only = argv[1];
     folder_make();
-    tool_find(argv[0]);
+    tool_find();
     make_graph();
     strcpy(tool + strlen(tool) - strlen("ggnn-data"), "ggnn-bench");
     RUN(reader_finds_members_and_elements);

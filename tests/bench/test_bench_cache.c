@@ -235,7 +235,7 @@ int main(int argc, char** argv)
 {
     if (argc > 1) test_only = argv[1];
     folder_make();
-    bench_tool_find(argv[0]);
+    bench_tool_find();
     RUN(hit_rates_of_a_graph_that_can_be_counted_by_hand);
     RUN(hit_rates_are_those_of_every_read_of_every_batch);
     RUN_SLOW(presampling_finds_a_localised_training_sets_rows_where_degrees_do_not);

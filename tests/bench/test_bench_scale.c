@@ -458,7 +458,7 @@ int main(int argc, char** argv)
 {
     if (argc > 1) test_only = argv[1];
     folder_make();
-    bench_tool_find(argv[0]);
+    bench_tool_find();
     RUN(an_epoch_of_one_device_equals_the_sum_by_hand);
     RUN(one_device_sends_and_receives_nothing);
     RUN(gradients_take_what_a_ring_takes);

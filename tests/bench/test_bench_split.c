@@ -204,7 +204,7 @@ int main(int argc, char** argv)
 {
     if (argc > 1) test_only = argv[1];
     folder_make();
-    bench_tool_find(argv[0]);
+    bench_tool_find();
     RUN(figures_of_a_graph_that_can_be_counted_by_hand);
     RUN(where_slices_read_all_rows_p_minus_1_are_remote_to_a_local_one);
     RUN(slices_of_a_batch_are_those_that_the_trainer_cuts);

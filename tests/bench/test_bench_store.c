@@ -371,7 +371,7 @@ TEST(wrong_topologies_and_devices_are_refused)
         snprintf(line, sizeof line, "%s store --quick --data %s %s >%s/out 2>%s/err", bench_tool, data, wrong[i].arguments, folder, folder);
         const int status = system(line);
         CHECK_EQ(WIFEXITED(status) ? WEXITSTATUS(status) : -1, wrong[i].status);
-        CHECK(says("err", wrong[i].says));
+        CHECK(prints("err", wrong[i].says));
     }
 }
 
@@ -379,7 +379,7 @@ int main(int argc, char** argv)
 {
     if (argc > 1) test_only = argv[1];
     folder_make();
-    bench_tool_find(argv[0]);
+    bench_tool_find();
     RUN(rows_and_lists_by_own_peer_and_host_are_those_of_every_read);
     RUN(each_piece_of_the_store_takes_reads_from_the_host_or_requests_from_links);
     RUN(wrong_topologies_and_devices_are_refused);

@@ -646,7 +646,7 @@ static void refuses(const char* arguments, const char* words)
     char line[3000], path[600];
     snprintf(line, sizeof line, arguments, folder, folder);
     CHECK_EQ(run("", line), 1);
-    if (!says("err", words)) CHECK(false);
+    if (!prints("err", words)) CHECK(false);
     CHECK(access(folder_path(path, "none"), F_OK) != 0);
     CHECK_EQ(temporaries(), 0);
 }
@@ -701,7 +701,7 @@ TEST(one_edge_with_a_large_id_takes_two_nodes)
     write_text("far.csv", "0,2147483646\n");
     snprintf(line, sizeof line, "convert %s/far.csv %s/far.ggnn --memory 1M", folder, folder);
     CHECK_EQ(run("", line), 0);
-    CHECK(says("out", "graph      2 nodes, 1 directed edge"));
+    CHECK(prints("out", "graph      2 nodes, 1 directed edge"));
 }
 
 TEST(what_it_takes_is_said_before_the_work)
@@ -710,15 +710,15 @@ TEST(what_it_takes_is_said_before_the_work)
     write_text("small.mtx", "%%MatrixMarket matrix coordinate pattern general\n1000 1000 1\n1 2\n");
     snprintf(line, sizeof line, "convert %s/small.mtx %s/small.ggnn --memory 64M", folder, folder);
     CHECK_EQ(run("", line), 0);
-    CHECK(says("out", "(--memory 67.1 MB), none of scratch on the disk, 8.0"));
+    CHECK(prints("out", "(--memory 67.1 MB), none of scratch on the disk, 8.0"));
     snprintf(line, sizeof line,
              "generate rmat %s/r.ggnn --nodes 100000 --edges 2000000 --features 0 --classes 0 --memory 4M", folder);
     CHECK_EQ(run("", line), 0);
     snprintf(words, sizeof words,
              "takes about 4.19 MB of memory (--memory 4.19 MB), 8.00 MB of scratch on the disk, %s of file",
              resources_bytes(file, 800000 + 2000000 * (int64_t)sizeof(ggnn_node)));
-    CHECK(says("err", words));
-    CHECK(says("out", "2000000 directed edges"));
+    CHECK(prints("err", words));
+    CHECK(prints("out", "2000000 directed edges"));
     char memory[24];
     const int64_t nodes = 300000, edges = nodes - 1;
     snprintf(line, sizeof line, "generate path %s/p.ggnn --nodes 300000 --features 4 --classes 2 --memory 1G", folder);
@@ -726,7 +726,7 @@ TEST(what_it_takes_is_said_before_the_work)
     snprintf(words, sizeof words, "/p.ggnn: takes about %s of memory (--memory 1.07 GB), none of scratch on the disk, %s of file\n",
              resources_bytes(memory, 16 * edges + nodes * 8 + nodes / 8 + 16 + nodes * 4),
              resources_bytes(file, nodes * 8 + 2 * edges * (int64_t)sizeof(ggnn_node) + nodes * (4 * 4 + 4 + 1)));
-    CHECK(says("err", words));
+    CHECK(prints("err", words));
 }
 
 /* Blocks of 512 bytes that the programs run so far have made the disk write. */
@@ -749,7 +749,7 @@ TEST(a_build_on_the_disk_writes_little_more_than_twice_its_file)
         snprintf(line, sizeof line, command[c], disk, disk);
         const int64_t before = blocks_written();
         CHECK_EQ(run("", line), 0);
-        CHECK(says(c ? "out" : "err", " MB of scratch on the disk, "));
+        CHECK(prints(c ? "out" : "err", " MB of scratch on the disk, "));
         const int64_t written = 512 * (blocks_written() - before);
         snprintf(path, sizeof path, "%s/w.ggnn", disk);
         CHECK(stat(path, &s) == 0 && s.st_size > 8000000);
@@ -784,7 +784,7 @@ TEST(scratch_that_cannot_be_written_is_an_error_that_leaves_nothing)
     char line[2000], path[600];
     snprintf(line, sizeof line, "generate rmat %s/none --nodes 20000 --edges 2000000 --features 0 --memory 1M", folder);
     CHECK_EQ(run("ulimit -f 4000;", line), 1); /* 4,000 blocks of 512 or 1,024 bytes stand for a full disk */
-    CHECK(says("err", "cannot write scratch beside it"));
+    CHECK(prints("err", "cannot write scratch beside it"));
     CHECK(access(folder_path(path, "none"), F_OK) != 0);
     CHECK_EQ(temporaries(), 0);
 }
@@ -1003,7 +1003,7 @@ TEST(memory_is_never_less_than_nothing)
 int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : NULL;
-    tool_find(argv[0]);
+    tool_find();
     folder_make();
     RUN_SLOW(edges_come_sorted_whatever_memory_and_threads);
     RUN(scratch_takes_no_more_than_is_said_before);

@@ -500,7 +500,7 @@ TEST(each_kind_has_its_own_defaults)
               {KIND_GRID, 1, 1, 0, 0, 0, 4, false},                    {KIND_GRID, 7, 7, 16, 0, 0, 4, false},
               {KIND_STAR, 1, 1, 0, 0, 0, 4, false},                    {KIND_PATH, 5, 5, 8, 0, 0, 4, false}};
     CHECK_EQ(run("", "generate --help"), 0);
-    CHECK(says("out", "(10000, 1000, 1000)"));
+    CHECK(prints("out", "(10000, 1000, 1000)"));
     for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
         generate_options how = options_of(of[k].kind, of[k].asked, -1);
         error why = {""};
@@ -512,7 +512,7 @@ TEST(each_kind_has_its_own_defaults)
         CHECK_EQ(how.classes, of[k].classes);
         CHECK(how.separation == of[k].separation);
         snprintf(words, sizeof words, "(%d, %d, %d, %d)", (int)how.nodes, (int)how.edges, (int)how.features, (int)how.classes);
-        if (of[k].help) CHECK(says("out", words));
+        if (of[k].help) CHECK(prints("out", words));
     }
 }
 
@@ -556,13 +556,13 @@ TEST(what_a_kind_cannot_be_is_said)
         const char* out = strstr(of[k].arguments, "OUT");
         snprintf(line, sizeof line, "generate %.*s%s%s", (int)(out - of[k].arguments), of[k].arguments, folder_path(path, "refused"), out + 3);
         CHECK_EQ(run("", line), 2);
-        if (!CHECK(says("err", of[k].words) && access(path, F_OK) != 0)) printf("  %s\n", line);
+        if (!CHECK(prints("err", of[k].words) && access(path, F_OK) != 0)) printf("  %s\n", line);
         remove(path);
     }
     for (size_t k = 0; k < sizeof full / sizeof *full; k++) { /* two communities of two nodes, no edge between them */
         snprintf(line, sizeof line, "generate planted %s/full --nodes 4 --classes 2 --homophily 1 %s", folder, full[k].arguments);
         CHECK_EQ(run("", line), 1);
-        CHECK(says("err", full[k].words));
+        CHECK(prints("err", full[k].words));
     }
     CHECK_EQ(temporaries(), 0);
 }
@@ -583,16 +583,16 @@ TEST(rounds_of_candidates_find_the_rarest_pairs)
 /* What a line of output says after a name and before a word, as a number. */
 static double number_before(const char* words)
 {
-    const char* at = strstr(output("out"), words);
+    const char* at = strstr(printed("out"), words);
     if (!CHECK(at != NULL)) return -1;
-    while (at > output("out") && at[-1] == ' ') at--;
-    while (at > output("out") && strchr("0123456789.-", at[-1])) at--;
+    while (at > printed("out") && at[-1] == ' ') at--;
+    while (at > printed("out") && strchr("0123456789.-", at[-1])) at--;
     return atof(at);
 }
 
 static double number_after(const char* words)
 {
-    const char* at = strstr(output("out"), words);
+    const char* at = strstr(printed("out"), words);
     return CHECK(at != NULL) ? atof(at + strlen(words)) : -1;
 }
 
@@ -622,21 +622,21 @@ TEST(each_option_of_generate_is_a_field_of_its_options)
         snprintf(line, sizeof line, "generate %s %s%s%s", of[k / 2].arguments, folder_path(path, "told.ggnn"), how->nodes < 0 ? "" : " --nodes 300",
                  k % 2 ? " --json" : "");
         CHECK_EQ(run("", line), 0);
-        CHECK(!output("err")[0]); /* what takes little is not announced */
+        CHECK(!printed("err")[0]); /* what takes little is not announced */
         if (k % 2 == 0 && !CHECK(make(how, &r))) continue;
         snprintf(line, sizeof line, "cmp %s %s", target, path);
         if (!CHECK_EQ(system(line), 0)) printf("  %s\n", of[k / 2].arguments);
         if (k % 2 == 0) {
             snprintf(words, sizeof words, "%s: %d nodes, %d directed edges, %d features, %d classes, ", path, (int)r.num_nodes, (int)r.num_edges, (int)r.num_features,
                      (int)r.num_classes);
-            CHECK(strncmp(output("out"), words, strlen(words)) == 0);
+            CHECK(strncmp(printed("out"), words, strlen(words)) == 0);
             CHECK(number_before(" s\n") >= 0 && number_before(" s\n") < 100);
             snprintf(words, sizeof words, "\nsplit: %d train, %d val, %d test, %d none\n", (int)r.count[SPLIT_TRAIN], (int)r.count[SPLIT_VAL], (int)r.count[SPLIT_TEST],
                      (int)r.count[SPLIT_NONE]);
-            CHECK_EQ(strstr(output("out"), words) != NULL, labelled);
+            CHECK_EQ(strstr(printed("out"), words) != NULL, labelled);
             snprintf(words, sizeof words, "\nbest features-only rule: %.2f%% test accuracy (nearest class mean, over %d test nodes)\n", 100 * r.features_only, (int)r.judged);
-            CHECK_EQ(strstr(output("out"), words) != NULL, !isnan(r.features_only));
-            CHECK_EQ(strstr(output("out"), "best features-only") != NULL, !isnan(r.features_only));
+            CHECK_EQ(strstr(printed("out"), words) != NULL, !isnan(r.features_only));
+            CHECK_EQ(strstr(printed("out"), "best features-only") != NULL, !isnan(r.features_only));
             continue;
         }
         CHECK_EQ((int64_t)number_after("\"seed\": "), (int64_t)how->seed);
@@ -648,11 +648,11 @@ TEST(each_option_of_generate_is_a_field_of_its_options)
         CHECK_EQ((int64_t)number_after("\"train\": "), r.count[SPLIT_TRAIN]);
         CHECK_EQ((int64_t)number_after("\"val\": "), r.count[SPLIT_VAL]);
         CHECK_EQ((int64_t)number_after("\"test\": "), r.count[SPLIT_TEST]);
-        if (isnan(r.features_only)) CHECK(says("out", "\"features_only_accuracy\": null"));
+        if (isnan(r.features_only)) CHECK(prints("out", "\"features_only_accuracy\": null"));
         else CHECK_NEAR(number_after("\"features_only_accuracy\": "), r.features_only, 1e-6);
         CHECK(number_after("\"seconds\": ") >= 0 && number_after("\"seconds\": ") < 100);
         snprintf(words, sizeof words, "\"file\": \"%s\"", path);
-        CHECK(says("out", words));
+        CHECK(prints("out", words));
     }
 }
 
@@ -1127,8 +1127,8 @@ TEST(stats_names_the_bins_of_large_degrees)
     CHECK_EQ(run("", command), 0);
     snprintf(command, sizeof command, "stats %s", target);
     CHECK_EQ(run("", command), 0);
-    CHECK(says("out", "\n  1                    139999  100.0%  ########################################\n"));
-    CHECK(says("out", "\n  65536..131071             0    0.0%  \n  131072..262143            1    0.0%  \n"));
+    CHECK(prints("out", "\n  1                    139999  100.0%  ########################################\n"));
+    CHECK(prints("out", "\n  65536..131071             0    0.0%  \n  131072..262143            1    0.0%  \n"));
 }
 
 /* ---- verify --------------------------------------------------------------------------------------------------- */
@@ -1189,9 +1189,9 @@ static void check_verify_finds(const contents* c, const char* words)
 {
     write_contents(c);
     CHECK_EQ(verify(""), 1);
-    CHECK(says("err", words) && says("out", "WRONG"));
+    CHECK(prints("err", words) && prints("out", "WRONG"));
     CHECK_EQ(verify("--json"), 1);
-    CHECK(says("out", "\"ok\": false") && says("out", words));
+    CHECK(prints("out", "\"ok\": false") && prints("out", words));
 }
 
 TEST(verify_passes_what_is_right)
@@ -1201,9 +1201,9 @@ TEST(verify_passes_what_is_right)
         c.real = real;
         write_contents(&c);
         CHECK_EQ(verify(""), 0);
-        CHECK(strstr(output("out"), "WRONG") == NULL && !output("err")[0]);
+        CHECK(strstr(printed("out"), "WRONG") == NULL && !printed("err")[0]);
         CHECK_EQ(verify("--json"), 0);
-        CHECK(says("out", "\"ok\": true") && !strstr(output("out"), "false"));
+        CHECK(prints("out", "\"ok\": true") && !strstr(printed("out"), "false"));
     }
 }
 
@@ -1274,7 +1274,7 @@ static void verify_prints(const char* const reason[9], int rows, const char* fir
     CHECK_EQ(verify(""), good ? 0 : 1);
     CHECK(prints_what_is_expected());
     if (!good) snprintf(line, sizeof line, "ggnn-data: %s: %s\n", target, first);
-    CHECK_STR(output("err"), line);
+    CHECK_STR(printed("err"), line);
     expect(NULL);
     expect("{\n  \"file\": \"%s\",\n  \"checks\": [\n", target);
     for (int i = 0; i < rows; i++) {
@@ -1285,7 +1285,7 @@ static void verify_prints(const char* const reason[9], int rows, const char* fir
     expect("  ],\n  \"ok\": %s\n}\n", good ? "true" : "false");
     CHECK_EQ(verify("--json"), good ? 0 : 1);
     CHECK(prints_what_is_expected());
-    CHECK_STR(output("err"), line);
+    CHECK_STR(printed("err"), line);
 }
 
 /* A file that names a graph names it by one number of 64 bits. */
@@ -1301,7 +1301,7 @@ TEST(verify_wants_the_identity_as_one_number)
               ggnn_file_append(&w, "indices", DATASET_NODE, 1, &none, indptr) &&
               (form == 0 || ggnn_file_append(&w, "graph_crc", form == 4 ? GGNN_FILE_F64 : GGNN_FILE_I64, 1, &many, crc)) && ggnn_file_commit(&w));
         CHECK_EQ(verify(""), form > 1);
-        if (form > 1) CHECK(says("err", ": section 'graph_crc' is not i64 (1)\n"));
+        if (form > 1) CHECK(prints("err", ": section 'graph_crc' is not i64 (1)\n"));
         CHECK(ggnn_file_open(&f, target));
         if (form == 0) crc[0] = crc[1] = ggnn_file_graph_crc(&f);
         ggnn_file_close(&f);
@@ -1388,7 +1388,7 @@ TEST(verify_names_the_first_of_several_wrong_values)
         char command[2048];
         snprintf(command, sizeof command, "verify %s", target);
         CHECK_EQ(run(threads[i], command), 1);
-        CHECK(says("err", "section 'feat': row 1, column 0 is not finite"));
+        CHECK(prints("err", "section 'feat': row 1, column 0 is not finite"));
     }
 }
 
@@ -1410,7 +1410,7 @@ TEST(verify_names_the_first_wrong_value_of_a_piece)
               ggnn_file_append(&w, "feat", half ? GGNN_FILE_F16 : GGNN_FILE_F32, 2, wide, half ? (const void*)small : value) &&
               ggnn_file_commit(&w));
         CHECK_EQ(verify(""), 1);
-        CHECK(says("err", "section 'feat': row 1, column 5 is not finite\n"));
+        CHECK(prints("err", "section 'feat': row 1, column 5 is not finite\n"));
     }
 }
 
@@ -1440,8 +1440,8 @@ TEST(verify_finds_a_flipped_byte_and_goes_on)
     fputc(77, file); /* indptr[1] */
     fclose(file);
     CHECK_EQ(verify(""), 1);
-    CHECK(says("out", "checksums  WRONG") && says("out", "graph      WRONG") && says("out", "splits     ok"));
-    CHECK(says("err", "damaged section 'indptr'"));
+    CHECK(prints("out", "checksums  WRONG") && prints("out", "graph      WRONG") && prints("out", "splits     ok"));
+    CHECK(prints("err", "damaged section 'indptr'"));
 }
 
 /* ---- info, stats, export -------------------------------------------------------------------------------------- */
@@ -1456,11 +1456,11 @@ TEST(files_without_a_graph_have_info_and_checksums)
           ggnn_file_commit(&w));
     snprintf(command, sizeof command, "info %s", target);
     CHECK_EQ(run("", command), 0);
-    CHECK(says("out", "adam_m"));
+    CHECK(prints("out", "adam_m"));
     CHECK_EQ(verify(""), 0);
     snprintf(command, sizeof command, "stats %s", target);
     CHECK_EQ(run("", command), 1);
-    CHECK(says("err", "it has no section 'indptr'"));
+    CHECK(prints("err", "it has no section 'indptr'"));
 }
 
 /* The rest of what info prints: a row a section, as the file has them. */
@@ -1551,18 +1551,18 @@ TEST(info_and_stats_print_text_and_json)
     write_contents(&good_contents);
     snprintf(command, sizeof command, "info %s", target);
     CHECK_EQ(run("", command), 0);
-    CHECK(says("out", "4 directed, weighted") && says("out", "1 train, 1 val, 0 test, 1 none") &&
-          says("out", "2 classes"));
-    CHECK(says("out", "0 train, 0 val, 1 test, 2 none"));
+    CHECK(prints("out", "4 directed, weighted") && prints("out", "1 train, 1 val, 0 test, 1 none") &&
+          prints("out", "2 classes"));
+    CHECK(prints("out", "0 train, 0 val, 1 test, 2 none"));
     snprintf(command, sizeof command, "info %s --json", target);
     CHECK_EQ(run("", command), 0);
-    CHECK(says("out", "\"num_edges\": 4,") && says("out", "\"shape\": [2, 3]"));
+    CHECK(prints("out", "\"num_edges\": 4,") && prints("out", "\"shape\": [2, 3]"));
     snprintf(command, sizeof command, "stats %s", target);
     CHECK_EQ(run("", command), 0);
-    CHECK(says("out", "undirected") && says("out", "\n  2..3  "));
+    CHECK(prints("out", "undirected") && prints("out", "\n  2..3  "));
     snprintf(command, sizeof command, "stats %s --json", target);
     CHECK_EQ(run("", command), 0);
-    CHECK(says("out", "\"class_sizes\": [1, 1]") && says("out", "\"bins\": [0, 2, 1]"));
+    CHECK(prints("out", "\"class_sizes\": [1, 1]") && prints("out", "\"bins\": [0, 2, 1]"));
 }
 
 /* Text names the sizes of 20 classes, JSON those of all. */
@@ -1573,15 +1573,15 @@ TEST(stats_counts_the_nodes_of_every_class)
     CHECK_EQ(run("", command), 0);
     snprintf(command, sizeof command, "stats %s", target);
     CHECK_EQ(run("", command), 0);
-    CHECK(says("out", "42 nodes in 21 classes: 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 ...\n"));
+    CHECK(prints("out", "42 nodes in 21 classes: 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 ...\n"));
     snprintf(command, sizeof command, "stats %s --json", target);
     CHECK_EQ(run("", command), 0);
-    CHECK(says("out", "\"class_sizes\": [2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2]"));
+    CHECK(prints("out", "\"class_sizes\": [2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2]"));
     snprintf(command, sizeof command, "generate planted %s --nodes 40 --edges 80 --classes 20 --features 0", target);
     CHECK_EQ(run("", command), 0);
     snprintf(command, sizeof command, "stats %s", target);
     CHECK_EQ(run("", command), 0);
-    CHECK(says("out", "40 nodes in 20 classes: 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2\n"));
+    CHECK(prints("out", "40 nodes in 20 classes: 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2\n"));
 }
 
 static void check_file(const char* name, const void* wanted, size_t size)
@@ -1622,14 +1622,14 @@ TEST(export_writes_matrix_market_and_csv)
     check_file("csv/features.csv", feat, sizeof feat - 1);
     check_file("csv/edge_features.csv", "1\n2\n3\n4\n", 8);
     CHECK_EQ(export_to("csv", "csv"), 1); /* a folder with something in it is not */
-    CHECK(says("err", "a folder that is not empty"));
+    CHECK(prints("err", "a folder that is not empty"));
     check_file("csv/edges.csv", edges, sizeof edges - 1);
     c.real = true;
     write_contents(&c);
     CHECK_EQ(export_to("csv2", "csv"), 0);
     check_file("csv2/features.csv", half, sizeof half - 1);
     CHECK_EQ(export_to("none/csv", "csv"), 1);
-    CHECK(says("err", "cannot create"));
+    CHECK(prints("err", "cannot create"));
 }
 
 /* Nodes have a file where anything is known of them, and none where nothing is. */
@@ -1746,7 +1746,7 @@ static void check_names(const char* name, const char* wanted)
     char command[2048];
     snprintf(command, sizeof command, "ls -A %s/%s | tr '\\n' ' ' >%s/out", folder, name, folder);
     CHECK_EQ(system(command), 0);
-    CHECK_STR(output("out"), wanted);
+    CHECK_STR(printed("out"), wanted);
 }
 
 /* All files of each format, of a graph with everything, of halves and real labels, and of a bare one. */
@@ -1765,7 +1765,7 @@ TEST(export_writes_all_that_is_there_and_nothing_else)
         c.real = real;
         write_contents(&c);
         CHECK_EQ(export_to(real ? "n1" : "n0", "npy"), 0);
-        CHECK(!output("err")[0] && !output("out")[0]);
+        CHECK(!printed("err")[0] && !printed("out")[0]);
         check_names(real ? "n1" : "n0", "edge_feat.npy external_id.npy feat.npy indices.npy indptr.npy label.npy test.npy train.npy val.npy weight.npy ");
         check_npy(real ? "n1/edge_feat.npy" : "n0/edge_feat.npy", "<f4", "4, 1", c.edge_feat, sizeof c.edge_feat);
         check_npy(real ? "n1/external_id.npy" : "n0/external_id.npy", "<i8", "3,", c.external_id, sizeof c.external_id);
@@ -1821,11 +1821,11 @@ TEST(a_graph_without_edges_has_weights_and_one_without_classes_has_labels)
     check_file("e3.mtx", mtx, sizeof mtx - 1);
     snprintf(command, sizeof command, "info %s --json", target);
     CHECK_EQ(run("", command), 0);
-    CHECK(says("out", "\"weighted\": true") && says("out", "\"labels\": \"classes\",\n  \"num_classes\": 0"));
-    CHECK(says("out", "\"edge_features\": {\n    \"width\": 3,\n    \"type\": \"f32\""));
+    CHECK(prints("out", "\"weighted\": true") && prints("out", "\"labels\": \"classes\",\n  \"num_classes\": 0"));
+    CHECK(prints("out", "\"edge_features\": {\n    \"width\": 3,\n    \"type\": \"f32\""));
     snprintf(command, sizeof command, "info %s", target);
     CHECK_EQ(run("", command), 0);
-    CHECK(says("out", "0 directed, weighted, 0.00 a node\nedge features    3 a row, fp32\nlabels           0 classes\n"));
+    CHECK(prints("out", "0 directed, weighted, 0.00 a node\nedge features    3 a row, fp32\nlabels           0 classes\n"));
 }
 
 TEST(export_does_not_hide_a_part_that_there_is_not)
@@ -1871,7 +1871,7 @@ TEST(export_refuses_a_graph_that_is_broken_and_an_output_that_cannot_be)
         if (k == 3) c = good_contents, c.weight[1] = -1;
         write_contents(&c);
         CHECK_EQ(export_to("refused", format[k % 3]), 1);
-        CHECK(says("err", k < 3 ? "a.ggnn: sections 'indptr' and 'indices' and 'weight': a neighbour's id is outside [0, num_nodes), node 1, edge 2\n"
+        CHECK(prints("err", k < 3 ? "a.ggnn: sections 'indptr' and 'indices' and 'weight': a neighbour's id is outside [0, num_nodes), node 1, edge 2\n"
                                 : "weight is negative or not finite, node 0, edge 1\n"));
         CHECK(access(folder_path(path, "refused"), F_OK) != 0);
     }
@@ -1879,13 +1879,13 @@ TEST(export_refuses_a_graph_that_is_broken_and_an_output_that_cannot_be)
     CHECK_EQ(symlink("nowhere", folder_path(path, "dangling")), 0);
     for (int k = 0; k < 3; k += 2) {
         CHECK_EQ(export_to("dangling", format[k]), 1);
-        CHECK(says("err", "dangling: cannot put the output there: it links to nothing\n"));
+        CHECK(prints("err", "dangling: cannot put the output there: it links to nothing\n"));
         CHECK_EQ(export_to("dangling/", format[k]), 1);
         CHECK_EQ(export_to("a.ggnn/in", format[k]), 1);
-        CHECK(says("err", "a.ggnn/in: cannot create: Not a directory\n"));
+        CHECK(prints("err", "a.ggnn/in: cannot create: Not a directory\n"));
         snprintf(command, sizeof command, "export %s '' --format %s", target, format[k]);
         CHECK_EQ(run("", command), 1);
-        CHECK(says("err", "ggnn-data: : cannot create: No such file or directory\n"));
+        CHECK(prints("err", "ggnn-data: : cannot create: No such file or directory\n"));
     }
     CHECK_EQ(temporaries(), 0);
     remove(path);
@@ -1911,7 +1911,7 @@ TEST(export_writes_no_damaged_section)
             whole[at] ^= 1;
             snprintf(words, sizeof words, "damaged section '%s'", f.section[i].name);
             CHECK_EQ(export_to("copy", format[k]), k == 1 && !of_graph ? 0 : 1);
-            CHECK(k == 1 && !of_graph ? !output("err")[0] : says("err", words) && access(folder_path(path, "copy"), F_OK) != 0);
+            CHECK(k == 1 && !of_graph ? !printed("err")[0] : prints("err", words) && access(folder_path(path, "copy"), F_OK) != 0);
             if (k == 1) remove(folder_path(path, "copy"));
         }
     CHECK_EQ(temporaries(), 0);
@@ -1929,9 +1929,9 @@ TEST(export_tries_a_thousand_temporary_names)
                  998 + k % 2, tool, target, folder, k < 2 ? "npy" : "mtx", folder);
         const int status = system(command);
         CHECK(WIFEXITED(status) && WEXITSTATUS(status) == k % 2);
-        CHECK(k % 2 ? says("err", "names/x: cannot create: File exists") : access(folder_path((char[600]){0}, "names/x"), F_OK) == 0);
+        CHECK(k % 2 ? prints("err", "names/x: cannot create: File exists") : access(folder_path((char[600]){0}, "names/x"), F_OK) == 0);
         snprintf(command, sizeof command, "ls %s/names | wc -l >%s/out && rm -r %s/names", folder, folder, folder);
-        CHECK(system(command) == 0 && atoi(output("out")) == 1000);
+        CHECK(system(command) == 0 && atoi(printed("out")) == 1000);
     }
 }
 
@@ -1940,7 +1940,7 @@ TEST(export_tries_a_thousand_temporary_names)
 static void check_usage(const char* arguments, const char* words)
 {
     CHECK_EQ(run("", arguments), 2);
-    if (!CHECK(says("err", words))) printf("  %s\n", arguments);
+    if (!CHECK(prints("err", words))) printf("  %s\n", arguments);
     CHECK(access("OUT", F_OK) != 0);
 }
 
@@ -2018,7 +2018,7 @@ TEST(options_of_the_commands_are_taken_up_to_the_ends_of_their_ranges)
             snprintf(words, sizeof words, "--%s %lld: must be between %lld and %lld\n", of[i].option, value, of[i].low, of[i].high);
             if (strcmp(of[i].option, "cache-bytes") == 0) snprintf(words, sizeof words, "--cache-bytes %lld: does not fit 63 bits\n", value);
             if (end == 0 || end == 2) strcpy(words, "/none/x: ");
-            if (!CHECK_EQ(run("", line), end % 2 ? 2 : 1) || !CHECK(says("err", words))) printf("  %s\n", line);
+            if (!CHECK_EQ(run("", line), end % 2 ? 2 : 1) || !CHECK(prints("err", words))) printf("  %s\n", line);
         }
 }
 
@@ -2032,9 +2032,9 @@ TEST(names_of_commands_and_options_are_whole_words)
     check_usage("rank a --presample 2", "--presample: no such option; is --presample-epochs meant?");
     check_usage("info -- --help x", "info: 'x': one argument too many\nusage: ggnn-data info FILE [options]     (--help says more)\n");
     CHECK_EQ(run("", "info -- --help"), 1); /* a file's name */
-    CHECK(says("err", "--help: cannot open"));
+    CHECK(prints("err", "--help: cannot open"));
     CHECK_EQ(run("", "info --json --json -- -x"), 1);
-    CHECK(says("err", "-x: cannot open"));
+    CHECK(prints("err", "-x: cannot open"));
     CHECK_EQ(run("", "info a b c --help"), 0);
 }
 
@@ -2047,7 +2047,7 @@ TEST(what_is_printed_stands_before_the_error_that_ended_it)
     write_contents(&c);
     snprintf(line, sizeof line, "%s verify %s >%s/out 2>&1", tool, target, folder);
     CHECK(system(line) != 0);
-    const char *row = strstr(output("out"), "ids        ok"), *end = strstr(output("out"), "ggnn-data: ");
+    const char *row = strstr(printed("out"), "ids        ok"), *end = strstr(printed("out"), "ggnn-data: ");
     CHECK(row && end && row < end);
 }
 
@@ -2060,7 +2060,7 @@ TEST(a_command_never_writes_over_what_it_reads)
     for (int i = 0; i < 2; i++) {
         snprintf(line, sizeof line, command[i], folder, folder);
         CHECK_EQ(run("", line), 2);
-        CHECK(says("err", "are one file"));
+        CHECK(prints("err", "are one file"));
         check_file("link", "kept", 4);
     }
     remove(path);
@@ -2074,7 +2074,7 @@ TEST(help_exits_with_0_and_goes_to_standard_output)
                                           "-h",              "info -h"};
     for (int i = 0; i < 9; i++) {
         CHECK_EQ(run("", command[i]), 0);
-        CHECK(says("out", "usage: ggnn-data") && !output("err")[0]);
+        CHECK(prints("out", "usage: ggnn-data") && !printed("err")[0]);
     }
 }
 
@@ -2089,22 +2089,22 @@ TEST(help_lists_every_command_and_each_has_its_own)
         snprintf(line, sizeof line, i % 2 ? "%s --help" : "%s --none a b c -h d", command[i]);
         CHECK_EQ(run("", line), 0);
         snprintf(words, sizeof words, "usage: ggnn-data %s ", command[i]);
-        CHECK(strncmp(output("out"), words, strlen(words)) == 0 && !output("err")[0]);
+        CHECK(strncmp(printed("out"), words, strlen(words)) == 0 && !printed("err")[0]);
         snprintf(line, sizeof line, "%s --none", command[i]);
         CHECK_EQ(run("", line), 2);
         snprintf(words, sizeof words, "ggnn-data: %s: --none: no such option", command[i]);
-        CHECK(strncmp(output("err"), words, strlen(words)) == 0);
+        CHECK(strncmp(printed("err"), words, strlen(words)) == 0);
         snprintf(words, sizeof words, "\nusage: ggnn-data %s ", command[i]);
-        CHECK(says("err", words) && says("err", "     (--help says more)\n") && !output("out")[0]);
+        CHECK(prints("err", words) && prints("err", "     (--help says more)\n") && !printed("out")[0]);
     }
     CHECK_EQ(run("", "--help"), 0);
     for (int i = 0; i < 12; i++) {
         snprintf(words, sizeof words, "\n  %-10s ", command[i]);
-        at = strstr(output("out"), words);
+        at = strstr(printed("out"), words);
         CHECK(at && at[strlen(words)] > ' ');
     }
     CHECK_EQ(run("", ""), 2);
-    CHECK(says("err", "usage: ggnn-data COMMAND ...\n\n  generate   make") && !output("out")[0]);
+    CHECK(prints("err", "usage: ggnn-data COMMAND ...\n\n  generate   make") && !printed("out")[0]);
 }
 
 /* All options of the commands that plan and look, each with what its help ends with. */
@@ -2140,7 +2140,7 @@ TEST(help_says_the_default_of_every_option)
         for (int k = 1; k < 20 && of[i][k]; k += 2) {
             char name[40];
             snprintf(name, sizeof name, "\n  %s ", of[i][k]);
-            const char *at = strstr(output("out"), name), *end = at ? strstr(at + 1, "\n  --") : NULL;
+            const char *at = strstr(printed("out"), name), *end = at ? strstr(at + 1, "\n  --") : NULL;
             if (at && !end) end = at + strlen(at) - 1;
             const size_t length = strlen(of[i][k + 1]);
             if (!CHECK(at && strncmp(end - length, of[i][k + 1], length) == 0 && (length || end[-1] != ']')))
@@ -2151,7 +2151,7 @@ TEST(help_says_the_default_of_every_option)
         int count = 0;
         snprintf(line, sizeof line, "%s --help", all[i].command);
         CHECK_EQ(run("", line), 0);
-        for (const char* at = output("out"); (at = strstr(at, "\n  --")); at++) count++;
+        for (const char* at = printed("out"); (at = strstr(at, "\n  --")); at++) count++;
         CHECK_EQ(count, all[i].options);
     }
     CHECK_EQ(run("", "convert a b --json"), 2); /* these two have no report in JSON */
@@ -2161,11 +2161,11 @@ TEST(help_says_the_default_of_every_option)
 TEST(version_is_the_headers)
 {
     CHECK_EQ(run("", "--version"), 0);
-    CHECK_STR(output("out"), "ggnn-data " GGNN_VERSION "\n");
+    CHECK_STR(printed("out"), "ggnn-data " GGNN_VERSION "\n");
     CHECK_EQ(run("", "--version --json info"), 0); /* the first word says it */
-    CHECK_STR(output("out"), "ggnn-data " GGNN_VERSION "\n");
+    CHECK_STR(printed("out"), "ggnn-data " GGNN_VERSION "\n");
     CHECK_EQ(run("", "info --version"), 2);
-    CHECK_STR(output("out"), "");
+    CHECK_STR(printed("out"), "");
 }
 
 TEST(failures_exit_with_1_and_leave_no_file)
@@ -2176,23 +2176,23 @@ TEST(failures_exit_with_1_and_leave_no_file)
     int before;
     for (int i = 0; i < 4; i++) {
         CHECK_EQ(run("", command[i]), 1);
-        CHECK(says("err", "/nonexistent: cannot open"));
+        CHECK(prints("err", "/nonexistent: cannot open"));
     }
     before = count_files();
     snprintf(line, sizeof line, "generate rmat %s/new --nodes 64 --edges 4000", folder);
     CHECK_EQ(run("", line), 1);
-    CHECK(says("err", "distinct ones among"));
+    CHECK(prints("err", "distinct ones among"));
     CHECK_EQ(run("", "generate grid /nonexistent/new"), 1);
-    CHECK(says("err", "/nonexistent/new: cannot create"));
+    CHECK(prints("err", "/nonexistent/new: cannot create"));
     snprintf(line, sizeof line, "generate planted %s/new", folder);
     CHECK_EQ(run("ulimit -f 1000;", line), 1); /* 1,000 blocks of 512 or 1,024 bytes stand for a full disk */
-    CHECK(says("err", "no room"));
+    CHECK(prints("err", "no room"));
     CHECK_EQ(count_files(), before);
     snprintf(line, sizeof line, "generate karate %s/karate", folder);
     CHECK_EQ(run("", line), 0);
     snprintf(line, sizeof line, "%s info %s/karate >/dev/full 2>%s/err", tool, folder, folder);
     CHECK(system(line) != 0);
-    CHECK(says("err", "cannot write to standard output: No space left"));
+    CHECK(prints("err", "cannot write to standard output: No space left"));
 }
 
 /* Runs the command with allocation 1 failing, then 2 ..., until none fails: each time exit code 1, the message, and
@@ -2207,7 +2207,7 @@ static void check_allocations(const char* command, int least)
         if (code == 0) break;
         failures++;
         CHECK_EQ(code, 1);
-        CHECK(says("err", "ggnn-data: out of memory: ") && says("err", " bytes for "));
+        CHECK(prints("err", "ggnn-data: out of memory: ") && prints("err", " bytes for "));
         CHECK_EQ(count_files(), before);
     }
     CHECK_EQ(code, 0);
@@ -2242,7 +2242,7 @@ int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : NULL;
     test_seed(1);
-    tool_find(argv[0]);
+    tool_find();
     folder_make();
     folder_path(target, "a.ggnn");
     RUN(random_kinds_have_exactly_the_edges_asked_for);

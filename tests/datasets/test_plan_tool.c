@@ -103,7 +103,7 @@ TEST(what_is_no_topology_is_refused_by_line_and_word)
     refuses("GPU0 GPU1\nGPU0 X\n", "line 2: not a link");
     write_file(topology, "1 2\n\0 4\n", 8);
     CHECK_EQ(run("", with(line, "place %s%s", topology, "")), 1);
-    CHECK(says("err", "holds zeros"));
+    CHECK(prints("err", "holds zeros"));
 }
 
 /* Device 0 reads device 15 over two links, and 15 reads 0 over none. */
@@ -136,24 +136,24 @@ TEST(place_prints_plans_for_people_and_as_json)
 {
     char line[2000];
     CHECK_EQ(run("", "place dgx-1v --rule pruned"), 0);
-    CHECK(says("out", "2 parts on the fullest, 16 copies"));
-    CHECK(says("out", "least bandwidth 25 (modelled), 121 plans examined, complete"));
-    CHECK(says("out", "     2   6  1  2  3  2  0  3  1   2 4\n"));
+    CHECK(prints("out", "2 parts on the fullest, 16 copies"));
+    CHECK(prints("out", "least bandwidth 25 (modelled), 121 plans examined, complete"));
+    CHECK(prints("out", "     2   6  1  2  3  2  0  3  1   2 4\n"));
     CHECK_EQ(run("", "place dgx-1v --rule pruned --json"), 0);
-    CHECK(says("out", "\"bandwidth\": 25"));
-    CHECK(says("out", "\"plans\": 121"));
-    CHECK(says("out", "\"complete\": true"));
-    CHECK(says("out", "\"parts\": [\n    [0, 5],"));
-    CHECK(says("out", "\"sources\": [\n    [0, 4, 2, 3, 4, 0, 3, 1],"));
+    CHECK(prints("out", "\"bandwidth\": 25"));
+    CHECK(prints("out", "\"plans\": 121"));
+    CHECK(prints("out", "\"complete\": true"));
+    CHECK(prints("out", "\"parts\": [\n    [0, 5],"));
+    CHECK(prints("out", "\"sources\": [\n    [0, 4, 2, 3, 4, 0, 3, 1],"));
     CHECK_EQ(run("", "place pcie-pairs --devices 16 --rule pruned --plans 100 --json"), 0);
-    CHECK(says("out", "\"complete\": false"));
+    CHECK(prints("out", "\"complete\": false"));
     CHECK_EQ(run("", "place dgx-1v --device-list 0,1,4,5 --json"), 0); /* a ring */
-    CHECK(says("out", "\"most\": 2"));
+    CHECK(prints("out", "\"most\": 2"));
     put(topology, "700 50 0\n0 700,50\n0 0 700\n"); /* one way */
     CHECK_EQ(run("", with(line, "place %s --json%s", topology, "")), 0);
     put(topology, smi);
     CHECK_EQ(run("", with(line, "place %s --devices 4%s", topology, "")), 1);
-    CHECK(says("err", "a topology of 8 devices, not of 4"));
+    CHECK(prints("err", "a topology of 8 devices, not of 4"));
 }
 
 TEST(devices_of_a_list_keep_who_reads_whom)
@@ -183,7 +183,7 @@ TEST(place_refuses_what_cannot_be_meant)
     CHECK_EQ(run("", "place dgx-1v --plans 0"), 2);
     CHECK_EQ(run("", "place ring --devices 17"), 2);
     CHECK_EQ(run("", "place dgx-1v --device-list 0,8"), 2);
-    CHECK(says("err", "device 8: the topology has devices 0 to 7"));
+    CHECK(prints("err", "device 8: the topology has devices 0 to 7"));
     CHECK_EQ(run("", "place dgx-1v --device-list 1,1"), 2);
     CHECK_EQ(run("", "place dgx-1v --devices 9"), 1);
     CHECK_EQ(run("", "place no_such_file"), 1);
@@ -271,17 +271,17 @@ TEST(place_keeps_the_devices_of_a_list)
     expect_plan(&plan, topology, "best", true);
     CHECK(prints_what_is_expected());
     CHECK_EQ(run("", "place none --devices 16 --device-list 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15 --json"), 0);
-    CHECK(says("out", "\"devices\": 16,"));
+    CHECK(prints("out", "\"devices\": 16,"));
     CHECK_EQ(run("", "place none --devices 16 --device-list 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,0"), 2);
-    CHECK_STR(output("err"), "ggnn-data: place: --device-list: more than 16 devices\n");
+    CHECK_STR(printed("err"), "ggnn-data: place: --device-list: more than 16 devices\n");
     CHECK_EQ(run("", "place none --devices 3 --device-list 2,0,2"), 2);
-    CHECK_STR(output("err"), "ggnn-data: place: device 2 is listed twice\n");
+    CHECK_STR(printed("err"), "ggnn-data: place: device 2 is listed twice\n");
     CHECK_EQ(run("", "place none --devices 3 --device-list 2,3"), 2);
-    CHECK_STR(output("err"), "ggnn-data: place: device 3: the topology has devices 0 to 2\n");
+    CHECK_STR(printed("err"), "ggnn-data: place: device 3: the topology has devices 0 to 2\n");
     CHECK_EQ(run("", "place dgx-1v --devices 9"), 1);
-    CHECK_STR(output("err"), "ggnn-data: dgx-1v: it has no 9 devices\n");
+    CHECK_STR(printed("err"), "ggnn-data: dgx-1v: it has no 9 devices\n");
     CHECK_EQ(run("", with(line, "place %s --devices 9%s", topology, "")), 1);
-    CHECK(says("err", "a topology of 8 devices, not of 9: is it another machine's?\n"));
+    CHECK(prints("err", "a topology of 8 devices, not of 9: is it another machine's?\n"));
 }
 
 /* The words of nvidia-smi, blanks of all kinds, lines that end as on Windows, comments behind rows; lines without a word. */
@@ -372,7 +372,7 @@ TEST(every_policy_writes_a_ranking_that_opens_beside_its_graph_alone)
     CHECK_STR(why.text, line);
     CHECK_EQ(run("", with(line, "verify %s%s", graph, "")), 0); /* the graph is as it was */
     CHECK_EQ(tool_on("rank", "--by dual --fanout 5,5 --cache-bytes 20K --slopes 1000,1000"), 0);
-    CHECK(says("out", "fit 20480 bytes"));
+    CHECK(prints("out", "fit 20480 bytes"));
     CHECK(ranking_open(&r, path, &d, &(error){""}));
     CHECK(r.cached && r.cached[0] > 0 && r.cached[1] > 0);
     ranking_close(&r);
@@ -449,27 +449,27 @@ TEST(rank_and_partition_refuse_what_cannot_be_meant)
     char line[2000];
     CHECK_EQ(tool_on("rank", "--by hotness"), 2);
     CHECK_EQ(tool_on("rank", "--by dual"), 2);
-    CHECK(says("err", "--cache-bytes"));
+    CHECK(prints("err", "--cache-bytes"));
     for (int i = 0; i < 2; i++) {
         CHECK_EQ(tool_on("rank", i ? "--slopes 1,2,3" : "--by dual --cache-bytes 1M --slopes 1"), 2);
-        CHECK_STR(output("err"), "ggnn-data: rank: --slopes: two numbers, A,F\n");
+        CHECK_STR(printed("err"), "ggnn-data: rank: --slopes: two numbers, A,F\n");
         CHECK_EQ(tool_on(i ? "partition --method mod" : "rank", "--fanout 1,1,1,1,1,1,1,1,1"), 2);
-        CHECK(says("err", ": --fanout: more than 8 hops\n"));
+        CHECK(prints("err", ": --fanout: more than 8 hops\n"));
         CHECK_EQ(tool_on(i ? "partition --method mod" : "rank", "--fanout 1,1,1,1,1,1,1,1"), 0);
     }
     CHECK_EQ(tool_on("rank", with(line, "--out %s%s", graph, "")), 2);
     CHECK_EQ(tool_on("rank", "--split 7"), 1);
     CHECK_EQ(tool_on("partition", "--parts 65"), 2);
     CHECK_EQ(tool_on("partition", "--method mincut --balance edges"), 2);
-    CHECK(says("err", "--balance edges: --method mincut weighs no nodes; metis does"));
+    CHECK(prints("err", "--balance edges: --method mincut weighs no nodes; metis does"));
     CHECK_EQ(tool_on("partition", "--fanout 1,1,1,1,1,1,1,1,1"), 2);
     CHECK_EQ(tool_on("partition", with(line, "--out %s%s", graph, "")), 2);
     CHECK_EQ(run("", with(line, "generate path %s%s", made, "")), 0);
     CHECK_EQ(run("", with(line, "partition %s --method pagraph%s", made, "")), 1);
-    CHECK(says("err", "no training nodes"));
+    CHECK(prints("err", "no training nodes"));
     CHECK_EQ(run("", with(line, "partition %s --method mincut%s", made, "")), 0); /* it needs none */
-    CHECK(says("out", "replication 0.000, cut "));
-    CHECK(says("out", "% (counted)\n"));
+    CHECK(prints("out", "replication 0.000, cut "));
+    CHECK(prints("out", "% (counted)\n"));
 }
 
 /* With METIS few edges are cut, fewer than by hash; without it there is a message, and no other method's result. */
@@ -480,18 +480,18 @@ TEST(metis_divides_or_says_that_it_is_not_there)
     const int code = tool_on("partition", with(line, "--method metis --json --out %s%s", made, ""));
     if (code != 0) {
         CHECK_EQ(code, 1);
-        CHECK(says("err", "built without METIS"));
+        CHECK(prints("err", "built without METIS"));
         CHECK(access(made, F_OK) != 0);
         SKIP("METIS is not there");
     }
-    const char* cut = strstr(output("out"), "\"cut\": ");
+    const char* cut = strstr(printed("out"), "\"cut\": ");
     if (CHECK(cut != NULL)) CHECK(atof(cut + 7) < .4); /* hash: .75 */
     CHECK_EQ(tool_on("partition", "--method metis --parts 1"), 0);
 }
 
 static double json_value(const char* key)
 {
-    const char* at = strstr(output("out"), key);
+    const char* at = strstr(printed("out"), key);
     return CHECK(at != NULL) ? atof(at + strlen(key)) : NAN;
 }
 
@@ -502,19 +502,19 @@ TEST(metis_balances_sampled_edges_where_it_is_asked_to)
     char line[2000];
     int code = tool_on("partition", edges);
     if (code != 0) {
-        CHECK(says("err", "built without METIS"));
+        CHECK(prints("err", "built without METIS"));
         SKIP("METIS is not there");
     }
     CHECK(json_value("\"edge_balance\": ") < 1.06);
     const double balance = json_value("\"balance\": ");
     CHECK_EQ(tool_on("partition", "--method metis --balance vertices --json"), 0);
-    CHECK(strstr(output("out"), "edge_balance") == NULL);
+    CHECK(strstr(printed("out"), "edge_balance") == NULL);
     CHECK(json_value("\"balance\": ") < 1.06 && balance > 1.06);
     CHECK_EQ(tool_on("partition", "--method metis --balance edges --fanout 5,5 --batch 64 --presample-epochs 3 --seed 4"), 0);
-    CHECK(says("out", "of sampled edges 1.0"));
+    CHECK(prints("out", "of sampled edges 1.0"));
     CHECK_EQ(run("", with(line, "generate path %s%s", made, "")), 0);
     CHECK_EQ(run("", with(line, "partition %s --method metis --balance edges%s", made, "")), 1);
-    CHECK(says("err", "no training nodes"));
+    CHECK(prints("err", "no training nodes"));
 }
 
 /* ---- reorder --------------------------------------------------------------------------------------------------- */
@@ -529,7 +529,7 @@ TEST(a_reordered_graph_is_the_same_graph_with_other_numbers)
     snprintf(path, sizeof path, "%s.rank", graph);
     CHECK_EQ(tool_on("rank", "--by presc --fanout 5,5 --batch 64"), 0);
     CHECK_EQ(tool_on("reorder", made), 0);
-    CHECK(says("out", "4000 nodes in the order of their rows, 32000 edges"));
+    CHECK(prints("out", "4000 nodes in the order of their rows, 32000 edges"));
     CHECK_EQ(run("", with(line, "verify %s%s", made, "")), 0);
     if (!CHECK(dataset_open(&d, graph, &why) && dataset_open(&new, made, &why) && ranking_open(&r, path, &d, &why))) return;
     CHECK_EQ(new.num_edges, d.num_edges);
@@ -556,7 +556,7 @@ TEST(a_reordered_graph_is_the_same_graph_with_other_numbers)
     CHECK_EQ(tool_on("reorder", path), 2);
     snprintf(line, sizeof line, "reorder %s %s --ranking %s", other, made, path);
     CHECK_EQ(run("", line), 1);
-    CHECK(says("err", "another graph"));
+    CHECK(prints("err", "another graph"));
 }
 
 enum { FULL_N = 5, FULL_E = 6, FULL_SPLITS = 3 };
@@ -643,7 +643,7 @@ TEST(a_damaged_section_is_not_reordered)
         snprintf(line, sizeof line, "reorder %s %s --ranking %s", damaged, out, path);
         CHECK_EQ(run("", line), 1);
         snprintf(words, sizeof words, "damaged section '%s'", f.section[i].name);
-        CHECK(says("err", words) && access(out, F_OK) != 0 && temporaries() == 0);
+        CHECK(prints("err", words) && access(out, F_OK) != 0 && temporaries() == 0);
     }
     free(whole);
     ggnn_file_close(&f);
@@ -658,10 +658,10 @@ TEST(rank_and_partition_take_the_split_that_is_asked_for)
     char line[2000], path[700];
     make_full(path);
     CHECK_EQ(run("", with(line, "partition %s --method range --parts 2 --hops 1 --json%s", made, "")), 0);
-    CHECK(says("out", "\"trained\": [1, 1]") && says("out", "\"held\": [3, 2]"));
+    CHECK(prints("out", "\"trained\": [1, 1]") && prints("out", "\"held\": [3, 2]"));
     CHECK_EQ(run("", with(line, "partition %s --method range --parts 2 --hops 1 --split 2 --json%s", made, "")), 0);
-    CHECK(says("out", "\"trained\": [2, 0]") && says("out", "\"held\": [3, 0]"));
-    CHECK(says("out", "\"trained_balance\": 2,"));
+    CHECK(prints("out", "\"trained\": [2, 0]") && prints("out", "\"held\": [3, 0]"));
+    CHECK(prints("out", "\"trained_balance\": 2,"));
     CHECK_EQ(run("", with(line, "rank %s --by presc --fanout 5 --split 1%s", made, "")), 0);
     CHECK(dataset_open(&d, made, &why) && ranking_open(&r, path, &d, &why));
     CHECK(r.rows[2] == 0 && r.lists[2] == 0);
@@ -680,7 +680,7 @@ TEST(dual_counts_the_bytes_of_weighted_lists)
     make_full(path);
     CHECK_EQ(run("", with(line, "rank %s --by dual --fanout 5 --split 2 --cache-bytes 1M --json%s", made, "")), 0);
     snprintf(words, sizeof words, "\"list_bytes\": %d,", (int)(FULL_N * 16 + FULL_E * (sizeof(ggnn_node) + 4)));
-    CHECK(says("out", words));
+    CHECK(prints("out", words));
 }
 
 /* ---- partition ------------------------------------------------------------------------------------------------- */
@@ -697,16 +697,16 @@ TEST(partitions_are_written_beside_the_graph_and_their_figures_printed)
     for (int i = 0; i < 5; i++) {
         int64_t none = 0;
         CHECK_EQ(tool_on("partition", with(line, "--parts 3 --method %s%s", method[i], "")), 0);
-        CHECK(says("out", "balance 1."));
-        CHECK(says("out", "replication "));
-        CHECK((strstr(output("out"), "cut ") != NULL) == (i < 4));
+        CHECK(prints("out", "balance 1."));
+        CHECK(prints("out", "replication "));
+        CHECK((strstr(printed("out"), "cut ") != NULL) == (i < 4));
         CHECK(partition_open(&p, path, &d, &why));
         CHECK_EQ(p.parts, 3);
         for (int64_t v = 0; v < d.num_nodes; v++) none += p.owner[v] < 0;
         CHECK((none > 0) == (i == 4));
         partition_close(&p);
         CHECK_EQ(tool_on("partition", with(line, "--parts 3 --method %s --json%s", method[i], "")), 0);
-        CHECK(says("out", "\"replication\": "));
+        CHECK(prints("out", "\"replication\": "));
     }
     int32_t* owner = malloc((size_t)d.num_nodes * sizeof *owner);
     CHECK(partition_open(&p, path, &d, &why) && partition_read(owner, path, &d, 3, &why));
@@ -717,13 +717,13 @@ TEST(partitions_are_written_beside_the_graph_and_their_figures_printed)
     partition_close(&p);
     free(owner);
     CHECK_EQ(tool_on("partition", "--method pagraph --closure-limit 3"), 0);
-    CHECK(says("out", "--closure-limit cut them"));
+    CHECK(prints("out", "--closure-limit cut them"));
     CHECK_EQ(run("", with(line, "generate star %s/one.ggnn --nodes 10 --classes 2 --train .1%s", folder, "")), 0); /* one node trains */
     for (int limit = 1; limit < 12; limit += 10) {
         CHECK_EQ(run("", with(line, limit > 1 ? "partition %s/one.ggnn --method pagraph --hops 2 --closure-limit 11%s"
                                               : "partition %s/one.ggnn --method pagraph --hops 2 --closure-limit 1%s", folder, "")), 0);
-        CHECK((strstr(output("out"), "\n1 training nodes reach more than 1 nodes: --closure-limit cut them in the scores\n") != NULL) == (limit == 1));
-        CHECK((strstr(output("out"), "closure-limit") != NULL) == (limit == 1));
+        CHECK((strstr(printed("out"), "\n1 training nodes reach more than 1 nodes: --closure-limit cut them in the scores\n") != NULL) == (limit == 1));
+        CHECK((strstr(printed("out"), "closure-limit") != NULL) == (limit == 1));
     }
     CHECK(!partition_open(&p, path, &wrong, &why));
     CHECK(strstr(why.text, "another graph"));
@@ -1199,7 +1199,7 @@ TEST(reorder_writes_every_section_by_the_order_asked_for)
         snprintf(line, sizeof line, "reorder %s %s --ranking %s", made, beside, beside);
         CHECK_EQ(run("", line), 2);
         snprintf(line, sizeof line, "ggnn-data: reorder: OUT %s: that is an input\n", beside);
-        CHECK_STR(output("err"), line);
+        CHECK_STR(printed("err"), line);
     }
 }
 
@@ -1352,7 +1352,7 @@ TEST(a_plan_is_written_beside_its_graph_or_where_it_is_asked_for)
     for (int i = 0; i < 2; i++) {
         CHECK_EQ(run("", with(line, i ? "rank %s --by degree --out /nonexistent/x%s" : "partition %s --out /nonexistent/x%s",
                               graph, "")), 1);
-        CHECK(says("err", "ggnn-data: /nonexistent/x: cannot create") && !output("out")[0]);
+        CHECK(prints("err", "ggnn-data: /nonexistent/x: cannot create") && !printed("out")[0]);
     }
 }
 
@@ -1389,8 +1389,8 @@ TEST(a_broken_list_is_named_by_whichever_command_meets_it)
                                                            writes ? "'" : "");
         else snprintf(line, sizeof line, "reorder %s '%s'", made, path);
         CHECK_EQ(run("", line), 1);
-        CHECK(!strstr(output("err"), "node -1")); /* a folder may be called ggnn-test-1... */
-        if (!CHECK(says("err", of[i].words)) || !CHECK(says("err", made)) ||
+        CHECK(!strstr(printed("err"), "node -1")); /* a folder may be called ggnn-test-1... */
+        if (!CHECK(prints("err", of[i].words)) || !CHECK(prints("err", made)) ||
             !CHECK(access(path, F_OK) != 0 && temporaries() == 0)) printf("  %s\n", line);
     }
 }
@@ -1430,8 +1430,8 @@ TEST(a_split_that_trains_nobody_and_batches_without_end_are_refused)
         snprintf(line, sizeof line, of[i].command, strstr(of[i].command, "1048576") ? graph : made);
         CHECK_EQ(run("", line), of[i].words ? 1 : 0);
         if (of[i].words) snprintf(words, sizeof words, "ggnn-data: %s%s", of[i].words[0] == ':' ? made : "", of[i].words);
-        if (!CHECK(of[i].words ? strncmp(output("err"), words, strlen(words)) == 0 : !output("err")[0])) printf("  %s: %s", line,
-                output("err"));
+        if (!CHECK(of[i].words ? strncmp(printed("err"), words, strlen(words)) == 0 : !printed("err")[0])) printf("  %s: %s", line,
+                printed("err"));
     }
 }
 
@@ -1482,7 +1482,7 @@ TEST(a_report_that_cannot_be_written_is_an_error)
                                  : "", folder);
         status = system(line);
         CHECK_EQ(WEXITSTATUS(status), 1);
-        if (!CHECK_STR(output("err"), "ggnn-data: cannot write to standard output: No space left on device\n")) printf("  %s\n", line);
+        if (!CHECK_STR(printed("err"), "ggnn-data: cannot write to standard output: No space left on device\n")) printf("  %s\n", line);
     }
 }
 
@@ -1500,7 +1500,7 @@ TEST(every_allocation_may_fail)
             snprintf(line, sizeof line, c < 3 || c == 5 ? "%s %s --out %s" : c == 3 ? "%s %s" : "%s %s %s", command[c], c == 3 ? topology : graph, made);
             remove(made);
             code = run(before, line);
-            CHECK(code == 0 || (code == 1 && access(made, F_OK) != 0 && says("err", "memory")));
+            CHECK(code == 0 || (code == 1 && access(made, F_OK) != 0 && prints("err", "memory")));
             CHECK_EQ(temporaries(), 0);
         }
         CHECK(n > 2 && n < 60);
@@ -1510,7 +1510,7 @@ TEST(every_allocation_may_fail)
 int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : NULL;
-    tool_find(argv[0]);
+    tool_find();
     folder_make();
     make_graphs();
     RUN(nvidia_smis_table_is_read_as_it_is);

@@ -9,7 +9,7 @@ static int data_tool(const char* line) { return finish(start("ggnn-data", line))
 /* ==== the section =============================================================================================== */
 
 /* In double precision, from the papers' formulas. */
-static double expected(const dataset* d, preprocess_model model, int64_t v, int32_t j)
+static double expected_sum(const dataset* d, preprocess_model model, int64_t v, int32_t j)
 {
     const float* x = d->feat.rows;
     const int64_t *indptr = d->csc.indptr, F = d->feat.width;
@@ -45,7 +45,7 @@ static int64_t compare_rows(const char* from, preprocess_model model, int64_t no
         const bool alone = d.csc.indptr[v] == d.csc.indptr[v + 1];
         lonely += alone;
         for (int32_t j = 0; j < rows.width; j++) {
-            CHECK_NEAR((double)row[j], expected(&d, model, v, j), 2e-6);
+            CHECK_NEAR((double)row[j], expected_sum(&d, model, v, j), 2e-6);
             CHECK(!alone || model == PREPROCESS_GCN || j < d.feat.width || !(row[j] > 0 || row[j] < 0));
         }
     }

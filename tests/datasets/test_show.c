@@ -64,7 +64,7 @@ TEST(sample_prints_the_batch_that_the_library_gives)
         CHECK_EQ(ggnn_batch_init(&b, malloc(b.bytes)), GGNN_OK);
         CHECK_EQ(ggnn_sample(&b, &g, &rng, seeds, 4), GGNN_OK);
         sample(samplers[s], "--seeds 33,0,33,5 --fanout 3,2 --seed 7 --step 5 --json");
-        const char* at = output("out");
+        const char* at = printed("out");
         check_ids(at, "seeds", seeds, 4);
         check_ids(at, "id", b.id, *b.hop[1].num_src.n);
         for (int h = 0; h < 2; h++) {
@@ -425,18 +425,18 @@ TEST(sample_refuses_what_cannot_be_meant)
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
         snprintf(line, sizeof line, "sample %s %s", target, of[i].options);
         CHECK_EQ(run("", line), of[i].code);
-        CHECK(says("err", of[i].words) && !output("out")[0]);
+        CHECK(prints("err", of[i].words) && !printed("out")[0]);
     }
     snprintf(line, sizeof line, "sample %s --seeds 33,0 --fanout 1,1,1,1,1,1,1,1", target);
     CHECK_EQ(run("", line), 0);
-    CHECK(says("out", "\nhop 7: ") && !output("err")[0]);
+    CHECK(prints("out", "\nhop 7: ") && !printed("err")[0]);
     for (int with = 0; with < 2; with++)
         for (int s = 0; s < SAMPLERS; s++) { /* weights that are asked for and not there */
             snprintf(line, sizeof line, "sample %s --seeds 0 --fanout 1 --sampler %s", with ? weighted : target, samplers[s]);
             CHECK_EQ(run("", line), 0);
             snprintf(line, sizeof line, "ggnn-data: warning: --sampler %s: %s has no edge weights (section 'weight'): all neighbours are as likely\n",
                      samplers[s], target);
-            CHECK_STR(output("err"), !with && method_has(s, GGNN_METHOD_WEIGHS) ? line : "");
+            CHECK_STR(printed("err"), !with && method_has(s, GGNN_METHOD_WEIGHS) ? line : "");
         }
 }
 
@@ -460,17 +460,17 @@ TEST(a_trace_leaves_out_what_is_too_long_to_look_at)
         snprintf(line, sizeof line, "sample %s --seeds 0 %s --trace --json 2>%s/err | sed -n '/\"trace\"/,/\"table\"/p'", star,
                  of[i].options, folder);
         CHECK_EQ(run("", line), 0);
-        CHECK_EQ(numbers(output("out"), of[i].key, value, 5000), of[i].many);
-        CHECK(says("out", "\"degree\": 4999"));
-        if (of[i].many < 0 || strstr(of[i].options, "4998")) CHECK_EQ(numbers(output("out"), "offset", value, 5000), -1);
+        CHECK_EQ(numbers(printed("out"), of[i].key, value, 5000), of[i].many);
+        CHECK(prints("out", "\"degree\": 4999"));
+        if (of[i].many < 0 || strstr(of[i].options, "4998")) CHECK_EQ(numbers(printed("out"), "offset", value, 5000), -1);
     }
     snprintf(line, sizeof line, "generate star %s --nodes 1026", star); /* the last of 1,025 is drawn late */
     CHECK_EQ(run("", line), 0);
     for (int fanout = 512; fanout <= 1024; fanout += 512) {
         snprintf(line, sizeof line, "sample %s --seeds 0 --sampler rejection --fanout %d --trace --json | sed -n '/\"trace\"/,/\"table\"/p'", star, fanout);
         CHECK_EQ(run("", line), 0);
-        CHECK_EQ(numbers(output("out"), "draw", value, 5000) > fanout, fanout == 512);
-        CHECK_EQ(numbers(output("out"), "offset", value, 5000), fanout == 512 ? 512 : -1);
+        CHECK_EQ(numbers(printed("out"), "draw", value, 5000) > fanout, fanout == 512);
+        CHECK_EQ(numbers(printed("out"), "offset", value, 5000), fanout == 512 ? 512 : -1);
     }
 }
 
@@ -480,9 +480,9 @@ TEST(a_trace_holds_the_draws_and_the_offsets_that_were_sampled)
     static double draw[MANY], offset[MANY], position[MANY];
     FOR_METHODS_OF_LISTS(s) {
         sample(samplers[s], "--seeds 0 --fanout 4 --seed 3 --trace --json");
-        const char* trace = strstr(output("out"), "\"trace\"");
+        const char* trace = strstr(printed("out"), "\"trace\"");
         int n = numbers(trace, s == GGNN_WEIGHTED ? "key" : "draw", draw, MANY), distinct = 0;
-        CHECK_EQ(numbers(output("out"), "position", position, MANY), 4);
+        CHECK_EQ(numbers(printed("out"), "position", position, MANY), 4);
         CHECK_EQ(numbers(trace, "offset", offset, MANY), 4);
         for (int i = 0; i < 4; i++) CHECK_EQ((int)offset[i], (int)position[i]);
         CHECK_EQ(n, s == GGNN_WEIGHTED ? 16 : s == GGNN_RESERVOIR ? 12 : s == GGNN_REJECTION ? n : 4);
@@ -502,7 +502,7 @@ TEST(a_trace_holds_the_draws_and_the_offsets_that_were_sampled)
             }
     }
     sample("walk", "--seeds 0 --fanout 2 --trace --json");
-    CHECK_EQ(numbers(strstr(output("out"), "\"trace\""), "visited", draw, MANY), 12);
+    CHECK_EQ(numbers(strstr(printed("out"), "\"trace\""), "visited", draw, MANY), 12);
 }
 
 /* Up to GGNN_FANOUT_MAX draws are the method's own, above it the reservoir's: one for each edge beyond the fanout. */
@@ -515,20 +515,20 @@ TEST(a_trace_of_the_largest_fanout_shows_the_draws_that_made_the_sample)
     for (int fanout = GGNN_FANOUT_MAX; fanout <= GGNN_FANOUT_MAX + 1; fanout++) {
         snprintf(line, sizeof line, "sample %s --sampler fisher-yates --seeds 0 --fanout %d --trace --json", star, fanout);
         CHECK_EQ(run("", line), 0);
-        const char* trace = strstr(output("out"), "\"trace\"");
+        const char* trace = strstr(printed("out"), "\"trace\"");
         CHECK_EQ(numbers(trace, "draw", draw, 4 * MANY), fanout == GGNN_FANOUT_MAX ? fanout : 2999 - fanout);
         CHECK_EQ(numbers(trace, "offset", offset, MANY), fanout);
-        CHECK_EQ(numbers(output("out"), "position", position, MANY), fanout);
+        CHECK_EQ(numbers(printed("out"), "position", position, MANY), fanout);
         for (int i = 0; i < fanout; i++) CHECK_EQ((int)offset[i], (int)position[i]);
         snprintf(line, sizeof line, "sample %s --sampler path-doubling --seeds 0 --fanout %d --trace --json | grep -E '\"(position|draw|s|chain0|offset)\": '",
                  star, fanout);
         CHECK_EQ(run("", line), 0);
-        trace = output("out");
+        trace = printed("out");
         CHECK_EQ(numbers(trace, "draw", draw, 4 * MANY), fanout == GGNN_FANOUT_MAX ? fanout : 2999 - fanout);
         CHECK_EQ(numbers(trace, "s", draw, 4 * MANY), fanout == GGNN_FANOUT_MAX ? fanout : -1);
         CHECK_EQ(numbers(trace, "chain0", draw, 4 * MANY), fanout == GGNN_FANOUT_MAX ? fanout : -1);
         CHECK_EQ(numbers(trace, "offset", offset, MANY), fanout);
-        CHECK_EQ(numbers(output("out"), "position", position, MANY), fanout);
+        CHECK_EQ(numbers(printed("out"), "position", position, MANY), fanout);
         for (int i = 0; i < fanout; i++) CHECK_EQ((int)offset[i], (int)position[i]);
     }
 }
@@ -537,7 +537,7 @@ TEST(a_trace_shows_path_doublings_rounds)
 {
     static double s[MANY], p[MANY], q[MANY], chain[MANY];
     sample("path-doubling", "--seeds 0 --fanout 9 --trace --json");
-    const char* trace = strstr(output("out"), "\"trace\"");
+    const char* trace = strstr(printed("out"), "\"trace\"");
     CHECK_EQ(numbers(trace, "s", s, MANY), 9);
     CHECK_EQ(numbers(trace, "p", p, MANY), 9);
     CHECK_EQ(numbers(trace, "q", q, MANY), 9);
@@ -550,13 +550,13 @@ TEST(a_trace_shows_path_doublings_rounds)
 TEST(a_trace_says_what_was_taken_whole_and_shows_the_table)
 {
     sample("fisher-yates", "--seeds 11,0 --fanout 3 --trace --table hash");
-    CHECK(says("out", "node 11, degree 1: taken whole"));
-    CHECK(says("out", "hash table"));
+    CHECK(prints("out", "node 11, degree 1: taken whole"));
+    CHECK(prints("out", "hash table"));
     sample("fisher-yates", "--seeds 11,0 --fanout 3 --trace --table direct");
-    CHECK(says("out", "direct map"));
+    CHECK(prints("out", "direct map"));
     sample("fisher-yates", "--seeds 11 --fanout 3");
-    CHECK(says("out", "node(local)@position"));
-    CHECK(!strstr(output("out"), "draws"));
+    CHECK(prints("out", "node(local)@position"));
+    CHECK(!strstr(printed("out"), "draws"));
 }
 
 /* Of append-unique's input: the seeds, then the neighbours of every hop. */
@@ -565,7 +565,7 @@ TEST(a_traces_table_says_where_in_the_input_each_node_came_first)
     static double input[MANY], first[MANY];
     const char* at;
     sample("fisher-yates", "--seeds 16,0,16 --fanout 2,2,3 --seed 3 --trace --table direct --json");
-    at = output("out");
+    at = printed("out");
     int n = numbers(at, "seeds", input, MANY), count = 0, last_hop = 0;
     for (int h = 0; h < 3; h++) {
         at = strstr(at, "\"num_dst\"") + 1;
@@ -595,11 +595,11 @@ static void prints_what_the_cpu_prints(const char* backend)
     for (int s = 0; s < SAMPLERS; s++)
         for (int i = 0; i < 3; i++) {
             sample(samplers[s], options[i]);
-            wanted = strdup(output("out"));
+            wanted = strdup(printed("out"));
             CHECK(strlen(wanted) > 100);
             snprintf(line, sizeof line, "%s --backend %s", options[i], backend);
             sample(samplers[s], line);
-            if (!CHECK(strcmp(output("out"), wanted) == 0)) printf("  %s %s\n", samplers[s], options[i]);
+            if (!CHECK(strcmp(printed("out"), wanted) == 0)) printf("  %s %s\n", samplers[s], options[i]);
             free(wanted);
         }
 }
@@ -622,7 +622,7 @@ TEST(the_gpu_prints_what_the_cpu_prints)
     char line[1024];
     if (!built("-cuda")) SKIP("make gpu builds it");
     snprintf(line, sizeof line, "sample %s --seeds 0 --fanout 2 --backend cuda", target);
-    if (run("", line) != 0 && strstr(output("err"), "no GPU")) SKIP("no GPU");
+    if (run("", line) != 0 && strstr(printed("err"), "no GPU")) SKIP("no GPU");
     prints_what_the_cpu_prints("cuda");
 }
 
@@ -632,7 +632,7 @@ TEST(a_backend_that_is_not_built_is_an_error_that_says_how)
     if (built("-cuda")) SKIP("this machine has it");
     snprintf(line, sizeof line, "sample %s --seeds 0 --fanout 2 --backend cuda", target);
     CHECK_EQ(run("", line), 1);
-    CHECK(says("err", "ggnn-data-cuda: not there; make gpu builds it"));
+    CHECK(prints("err", "ggnn-data-cuda: not there; make gpu builds it"));
 }
 
 /* Programs are looked for beside this one, and get its words. */
@@ -656,9 +656,9 @@ TEST(the_program_of_another_backend_is_started_with_the_same_words)
             CHECK_EQ(WEXITSTATUS(status), there == 2 ? 0 : 1);
             snprintf(words, sizeof words, there ? "ggnn-data: %s: cannot run it\n"
                      : "ggnn-data: %s: not there; make %s builds it\n", path, made_by[i]);
-            CHECK_STR(output("err"), there == 2 ? "" : words);
+            CHECK_STR(printed("err"), there == 2 ? "" : words);
             snprintf(words, sizeof words, "sample none --seeds 0,1 --fanout 2 --backend %s\n", backend[i]);
-            CHECK_STR(output("out"), there == 2 ? words : "");
+            CHECK_STR(printed("out"), there == 2 ? words : "");
         }
         remove(path);
     }
@@ -669,11 +669,11 @@ int main(int argc, char** argv)
     char line[1024];
     test_only = argc > 1 ? argv[1] : NULL;
     test_seed(1);
-    tool_find(argv[0]);
+    tool_find();
     folder_make();
     folder_path(target, "karate.ggnn");
     snprintf(line, sizeof line, "generate karate %s", target);
-    if (run("", line) != 0) printf("%s", output("err"));
+    if (run("", line) != 0) printf("%s", printed("err"));
     RUN(sample_prints_the_batch_that_the_library_gives);
     make_weighted();
     RUN(sample_prints_the_batch_and_its_trace_and_nothing_else);

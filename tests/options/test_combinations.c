@@ -232,7 +232,7 @@ static bool finite_losses(const char* log)
     return finite && (strstr(last, "\"event\":\"final\"") || strstr(last, "\"event\":\"explain\""));
 }
 
-static int run(const combination* c, const char* log)
+static int run_one(const combination* c, const char* log)
 {
     char line[4096];
     combination logged = *c;
@@ -321,7 +321,7 @@ static void try_combinations(int count, uint64_t seed)
             elsewhere++;
             continue;
         }
-        const int status = run(&c, "with.log");
+        const int status = run_one(&c, "with.log");
         if (status == 2) {
             char* sentence = output + strlen("ggnn-train: ");
             if (sentence[0]) sentence[strcspn(sentence, "\n")] = 0;
@@ -338,7 +338,7 @@ static void try_combinations(int count, uint64_t seed)
         combination without = c;
         if (status || !leave_out_marked(&without)) continue;
         compared++;
-        const int again = run(&without, "without.log");
+        const int again = run_one(&without, "without.log");
         if (!CHECK_EQ(again, 0) || !CHECK(same_results("with.log", "without.log"))) {
             show(&without);
             show(&c);

@@ -334,7 +334,7 @@ static void expect_dual(explain_outcome* o, const explain_case* c)
     expect_reads(o, c, &k);
 }
 
-static void expect(explain_outcome out[EXPLAIN_SETTINGS], const explain_case* c)
+static void foretell(explain_outcome out[EXPLAIN_SETTINGS], const explain_case* c)
 {
     memset(out, 0, EXPLAIN_SETTINGS * sizeof *out);
     const bool limited = c->config->device_memory > 0;
@@ -407,7 +407,7 @@ TEST(every_number_of_every_setting_is_that_of_plain_loops)
         error why = {""};
         const int before = test_errors;
         CHECK(explain_outcomes(out, &c, &why));
-        expect(expected, &c);
+        foretell(expected, &c);
         for (int s = 0; s < EXPLAIN_SETTINGS; s++) compare_outcomes(&out[s], &expected[s]);
         CHECK_EQ(explain_choice(out), expected_choice(expected));
         if (test_errors > before) printf("  case %d: %lld nodes, %d devices, %s, %s\n", i, (long long)nodes, (int)devices, c.placement ? "placed" : "not placed", c.config == &plain ? "no limit" : "limited");

@@ -10,7 +10,7 @@ static char path[600];
 static void write_text(const char* name, const char* text) { write_file(folder_path(path, name), text, strlen(text)); }
 
 /* Runs a shell line in the test's folder, where $B is the folder of the programs. Returns the exit code. */
-static int shell(const char* command)
+static int shell_line(const char* command)
 {
     char line[8192], here[4096];
     if (!realpath(tool, here)) return -1;
@@ -24,7 +24,7 @@ static int shell(const char* command)
 
 static bool only_printable(const char* which)
 {
-    const char* text = output(which);
+    const char* text = printed(which);
     for (const char* p = text; *p; p++)
         if (((unsigned char)*p < 0x20 && *p != '\n') || (unsigned char)*p >= 0x7F) {
             printf("  %s holds byte %02x\n", which, (unsigned char)*p);
@@ -37,7 +37,7 @@ static bool only_printable(const char* which)
 static void check_escaped(const char* arguments, int exit_code, const char* words)
 {
     CHECK_EQ(run("ESC=$(printf '\\033[2J\\377');", arguments), exit_code);
-    if (!CHECK(says("err", words) && only_printable("err") && only_printable("out"))) printf("  %s\n", arguments);
+    if (!CHECK(prints("err", words) && only_printable("err") && only_printable("out"))) printf("  %s\n", arguments);
 }
 
 TEST(hostile_arguments_reach_the_terminal_escaped)
@@ -69,11 +69,11 @@ TEST(the_trainer_prints_names_of_files_escaped)
     char line[1024];
     snprintf(line, sizeof line, "generate planted \"%s/$ESC\" --nodes 50 --edges 100 --features 4 --classes 2", folder);
     check_escaped(line, 0, "");
-    CHECK_EQ(shell("e=$(printf '\033[2J\377'); $B/ggnn-train --data \"$e\" --epochs 1 --hidden 4 --save ck >out 2>err"), 0);
-    CHECK(says("out", "\\x1b[2J\\xff: 50 nodes") && only_printable("out") && only_printable("err"));
-    CHECK_EQ(shell("e=$(printf '\033[2J\377'); mv ck \"$e.ck\"; $B/ggnn-train --data \"$e\" --resume \"$e.ck\" --epochs 2 >out 2>err"), 0);
-    CHECK(says("out", "resumed from \\x1b[2J\\xff.ck after") && only_printable("out"));
-    CHECK_EQ(shell("e=$(printf '\033[2J\377'); rm \"$e\" \"$e.ck\""), 0);
+    CHECK_EQ(shell_line("e=$(printf '\033[2J\377'); $B/ggnn-train --data \"$e\" --epochs 1 --hidden 4 --save ck >out 2>err"), 0);
+    CHECK(prints("out", "\\x1b[2J\\xff: 50 nodes") && only_printable("out") && only_printable("err"));
+    CHECK_EQ(shell_line("e=$(printf '\033[2J\377'); mv ck \"$e.ck\"; $B/ggnn-train --data \"$e\" --resume \"$e.ck\" --epochs 2 >out 2>err"), 0);
+    CHECK(prints("out", "resumed from \\x1b[2J\\xff.ck after") && only_printable("out"));
+    CHECK_EQ(shell_line("e=$(printf '\033[2J\377'); rm \"$e\" \"$e.ck\""), 0);
 }
 
 TEST(hostile_text_files_reach_the_terminal_escaped)
@@ -94,7 +94,7 @@ static int shell_with(const char* command, const char* redirected)
 {
     char line[512];
     snprintf(line, sizeof line, "%s %s", command, redirected);
-    return shell(line);
+    return shell_line(line);
 }
 
 TEST(a_closed_descriptor_never_ends_up_inside_an_output_file)
@@ -103,30 +103,30 @@ TEST(a_closed_descriptor_never_ends_up_inside_an_output_file)
         const char* descriptors;
         bool prints; /* standard output is there */
     } form[] = {{"<&- >out 2>err", true}, {">&- 2>err", false}, {"2>&- >out", true}, {"<&- >&- 2>&-", false}};
-    CHECK_EQ(shell("$B/ggnn-data generate planted whole.ggnn --nodes 100 --edges 400 --features 4 --classes 2 >out"), 0);
-    CHECK_EQ(shell("$B/ggnn-data export whole.ggnn whole.mtx --format mtx"), 0);
+    CHECK_EQ(shell_line("$B/ggnn-data generate planted whole.ggnn --nodes 100 --edges 400 --features 4 --classes 2 >out"), 0);
+    CHECK_EQ(shell_line("$B/ggnn-data export whole.ggnn whole.mtx --format mtx"), 0);
     for (int i = 0; i < 4; i++) {
         const char* closed = form[i].descriptors;
         CHECK_EQ(shell_with("$B/ggnn-data generate planted part.ggnn --nodes 100 --edges 400 --features 4 --classes 2", closed),
                  form[i].prints ? 0 : 1);
-        CHECK_EQ(shell("cmp whole.ggnn part.ggnn"), 0);
+        CHECK_EQ(shell_line("cmp whole.ggnn part.ggnn"), 0);
         CHECK_EQ(shell_with("$B/ggnn-data export whole.ggnn part.mtx --format mtx", closed), 0);
-        CHECK_EQ(shell("cmp whole.mtx part.mtx"), 0);
+        CHECK_EQ(shell_line("cmp whole.mtx part.mtx"), 0);
         shell_with("$B/ggnn-train --data whole.ggnn --epochs 1 --log part.jsonl --save part.ckpt", closed);
-        CHECK_EQ(shell("$B/ggnn-data verify part.ckpt >out"), 0);
-        CHECK_EQ(shell("! grep -v '^{.*}$' part.jsonl"), 0);
-        CHECK_EQ(shell("rm part.*"), 0);
-        if (form[i].prints || shell("[ -x $B/ggnn-bench ]") != 0) continue; /* not built by make alone */
+        CHECK_EQ(shell_line("$B/ggnn-data verify part.ckpt >out"), 0);
+        CHECK_EQ(shell_line("! grep -v '^{.*}$' part.jsonl"), 0);
+        CHECK_EQ(shell_line("rm part.*"), 0);
+        if (form[i].prints || shell_line("[ -x $B/ggnn-bench ]") != 0) continue; /* not built by make alone */
         shell_with("$B/ggnn-bench gemm --quick --min-time 0 --reps 1 --json bench.json", closed);
-        CHECK_EQ(shell("head -c 1 bench.json | grep -q '{' && tail -n 1 bench.json | grep -qx '}'"), 0);
+        CHECK_EQ(shell_line("head -c 1 bench.json | grep -q '{' && tail -n 1 bench.json | grep -qx '}'"), 0);
     }
 }
 
 TEST(what_cannot_be_printed_on_a_closed_output_is_an_error)
 {
-    CHECK_EQ(shell("$B/ggnn-data generate star star.ggnn --nodes 5 >out"), 0);
-    CHECK_EQ(shell("$B/ggnn-data info star.ggnn >&- 2>err"), 1);
-    CHECK(says("err", "cannot write to standard output"));
+    CHECK_EQ(shell_line("$B/ggnn-data generate star star.ggnn --nodes 5 >out"), 0);
+    CHECK_EQ(shell_line("$B/ggnn-data info star.ggnn >&- 2>err"), 1);
+    CHECK(prints("err", "cannot write to standard output"));
 }
 
 /* ---- outputs that are no files -------------------------------------------------------------------------------- */
@@ -136,13 +136,13 @@ TEST(what_cannot_be_printed_on_a_closed_output_is_an_error)
 /* Makes the graph f.ggnn and what exporting it gives, f.mtx. */
 static void make_graph(void)
 {
-    CHECK_EQ(shell("$B/ggnn-data generate planted f.ggnn --nodes 100 --edges 400 --features 4 --classes 2 >out"), 0);
-    CHECK_EQ(shell("rm -f f.mtx; $B/ggnn-data export f.ggnn f.mtx --format mtx"), 0);
+    CHECK_EQ(shell_line("$B/ggnn-data generate planted f.ggnn --nodes 100 --edges 400 --features 4 --classes 2 >out"), 0);
+    CHECK_EQ(shell_line("rm -f f.mtx; $B/ggnn-data export f.ggnn f.mtx --format mtx"), 0);
 }
 
 static void check_shell(const char* command, int exit_code)
 {
-    if (!CHECK_EQ(shell(command), exit_code)) printf("  %s\n  %s", command, output("err"));
+    if (!CHECK_EQ(shell_line(command), exit_code)) printf("  %s\n  %s", command, printed("err"));
 }
 
 TEST(an_output_that_is_a_link_stays_one_and_its_target_is_written)
@@ -156,7 +156,7 @@ TEST(an_output_that_is_a_link_stays_one_and_its_target_is_written)
     check_shell("$B/ggnn-data convert f.mtx dangling >out && [ -h dangling ] && $B/ggnn-data verify none.ggnn >out", 0);
     check_shell("mkdir empty && ln -s empty folder && $B/ggnn-data export f.ggnn folder && [ -h folder ] && [ -f empty/indptr.npy ]", 0);
     check_shell("ln -s loop loop; $B/ggnn-data generate star loop 2>err", 1);
-    CHECK(says("err", "loop: cannot follow the link: Too many"));
+    CHECK(prints("err", "loop: cannot follow the link: Too many"));
     check_shell("ls -A . deep | grep tmp", 1);
     check_shell("rm -r deep empty link folder dangling none.ggnn loop there", 0);
 }
@@ -181,12 +181,12 @@ TEST(a_file_that_may_not_be_written_is_not_replaced)
     make_graph();
     check_shell("chmod 777 . && cp $B/ggnn-data . && echo mine >o.ggnn && cp o.ggnn o.mtx && chmod 444 o.ggnn o.mtx", 0);
     snprintf(line, sizeof line, "%s ./ggnn-data --version >out 2>err", other);
-    if (shell(line) != 0) SKIP("another user's rights cannot be taken (setpriv)");
+    if (shell_line(line) != 0) SKIP("another user's rights cannot be taken (setpriv)");
     static const char* const command[] = {"generate star o.ggnn", "convert f.mtx o.ggnn", "export f.ggnn o.mtx --format mtx"};
     for (int c = 0; c < 3; c++) {
         snprintf(line, sizeof line, "%s ./ggnn-data %s >out 2>err", other, command[c]);
         check_shell(line, 1);
-        CHECK(says("err", c < 2 ? "o.ggnn: cannot write: Permission denied" : "o.mtx: cannot write: Permission denied"));
+        CHECK(prints("err", c < 2 ? "o.ggnn: cannot write: Permission denied" : "o.mtx: cannot write: Permission denied"));
     }
     check_shell("grep -q mine o.ggnn && grep -q mine o.mtx && rm -f o.ggnn o.mtx ggnn-data", 0);
 }
@@ -203,7 +203,7 @@ TEST(matrix_market_goes_into_a_pipe_or_a_device_and_leaves_it_there)
     check_shell("$B/ggnn-data export f.ggnn third --format mtx 3>>got; { echo a; cat f.mtx; echo b; cat f.mtx; } | cmp got -", 0);
     if (access("/dev/full", W_OK) == 0) {
         check_shell("ln -s /dev/full full; $B/ggnn-data export f.ggnn full --format mtx 2>err", 1);
-        CHECK(says("err", "full: cannot write: No space left"));
+        CHECK(prints("err", "full: cannot write: No space left"));
     }
     check_shell("rm -f pipe null full got stdout third", 0);
 }
@@ -231,11 +231,11 @@ TEST(what_cannot_be_written_as_a_stream_is_refused_and_left_as_it_is)
             check_shell(line, 0);
         }
     check_shell("$B/ggnn-data generate star pipe 2>err", 1);
-    CHECK(says("err", "pipe: is a pipe, no file can be put there"));
+    CHECK(prints("err", "pipe: is a pipe, no file can be put there"));
     check_shell("$B/ggnn-data export f.ggnn pipe 2>err", 1);
-    CHECK(says("err", "pipe: cannot put the output there: it is no folder"));
+    CHECK(prints("err", "pipe: cannot put the output there: it is no folder"));
     check_shell("$B/ggnn-data export f.ggnn folder --format mtx 2>err", 1);
-    CHECK(says("err", "folder: is a folder, no file can be put there"));
+    CHECK(prints("err", "folder: is a folder, no file can be put there"));
     check_shell("[ -p pipe ] && [ -c null ] && [ -h null ] && [ -h stdout ] && [ -f folder/file ] && ! ls -A | grep tmp", 0);
     check_shell("rm -r pipe null stdout folder", 0);
 }
@@ -246,7 +246,7 @@ TEST(a_folder_may_be_named_with_a_slash_at_its_end)
     check_shell("$B/ggnn-data export f.ggnn new/ && [ -f new/indptr.npy ]", 0);
     check_shell("$B/ggnn-data export f.ggnn newer/// && [ -f newer/indptr.npy ] && rm -r newer", 0);
     check_shell("mkdir here && cd here && $B/ggnn-data export ../f.ggnn ./ --format csv 2>../err", 1);
-    CHECK(says("err", "./: cannot put the output there: it is the current folder"));
+    CHECK(prints("err", "./: cannot put the output there: it is the current folder"));
     check_shell("rm -r new here", 0);
 }
 
@@ -265,10 +265,10 @@ TEST(an_input_that_is_a_pipe_a_device_or_a_folder_is_refused_at_once)
             snprintf(arguments, sizeof arguments, command[c], p == 0 ? "pipe" : p == 1 ? "null" : "folder");
             snprintf(line, sizeof line, "timeout -k 5 20 $B/%s >out 2>err", arguments);
             check_shell(line, 1);
-            if (!CHECK(says("err", p == 0 ? "pipe" : p == 1 ? "null" : "folder"))) printf("  %s\n", line);
+            if (!CHECK(prints("err", p == 0 ? "pipe" : p == 1 ? "null" : "folder"))) printf("  %s\n", line);
         }
     check_shell("mkfifo folder/edges.npy; timeout -k 5 20 $B/ggnn-data convert folder o.ggnn 2>err >out", 1);
-    CHECK(says("err", "folder/edges.npy: is a pipe"));
+    CHECK(prints("err", "folder/edges.npy: is a pipe"));
     check_shell("rm -r pipe null folder", 0);
 }
 
@@ -276,26 +276,26 @@ TEST(an_input_that_is_a_pipe_a_device_or_a_folder_is_refused_at_once)
 TEST(a_benchs_inputs_are_files_and_stay_what_they_are)
 {
     static const char* const name[] = {"--data in", "--inputs in", "--topology in", "--check in"};
-    if (shell("[ -x $B/ggnn-bench ]") != 0) SKIP("ggnn-bench is not built");
+    if (shell_line("[ -x $B/ggnn-bench ]") != 0) SKIP("ggnn-bench is not built");
     check_shell("echo old >in && mkfifo pipe && ln -s /dev/null null", 0);
     for (int i = 0; i < 4; i++) {
         char line[256];
         snprintf(line, sizeof line, "$B/ggnn-bench gemm --quick --min-time 0 --reps 1 %s --json ./in >out 2>err", name[i]);
         check_shell(line, 2);
-        CHECK(says("err", "--json ./in: that is "));
+        CHECK(prints("err", "--json ./in: that is "));
         snprintf(line, sizeof line, "$B/ggnn-bench scale %s --markdown in >out 2>err", name[i]);
         check_shell(line, 2);
-        CHECK(says("err", "--markdown in: that is "));
+        CHECK(prints("err", "--markdown in: that is "));
     }
     check_shell("$B/ggnn-bench scale --json new --markdown ./new >out 2>err", 2);
-    CHECK(says("err", "--markdown ./new: --json writes there"));
+    CHECK(prints("err", "--markdown ./new: --json writes there"));
     check_shell("echo old | cmp - in && [ ! -e new ]", 0);
     check_shell("timeout -k 5 20 $B/ggnn-bench scale --inputs pipe >out 2>err", 1);
-    CHECK(says("err", "pipe: is a pipe, a file is needed"));
+    CHECK(prints("err", "pipe: is a pipe, a file is needed"));
     check_shell("timeout -k 5 20 $B/ggnn-bench gemm --quick --min-time 0 --reps 1 --check pipe >out 2>err", 1);
-    CHECK(says("err", "pipe: is a pipe, a file is needed"));
+    CHECK(prints("err", "pipe: is a pipe, a file is needed"));
     check_shell("timeout -k 5 20 $B/ggnn-bench gemm --quick --min-time 0 --reps 1 --check null >out 2>err", 1);
-    CHECK(says("err", "null: is a device"));
+    CHECK(prints("err", "null: is a device"));
     check_shell("rm in pipe null", 0);
 }
 
@@ -303,31 +303,31 @@ TEST(errors_stand_after_what_was_printed_before_them)
 {
     make_graph();
     check_shell("echo 0,1,2,x >bad.csv; $B/ggnn-data convert bad.csv o.ggnn >err 2>&1", 1);
-    CHECK(strncmp(output("err"), "reading    bad.csv", 18) == 0);
+    CHECK(strncmp(printed("err"), "reading    bad.csv", 18) == 0);
     check_shell("mkdir -p d/raw && cd d/raw && echo 2 >num-node-list.csv && echo 1 >num-edge-list.csv && echo 0,1 >edge.csv && echo 9,x >node-feat.csv", 0);
     check_shell("$B/ggnn-data convert d o.ggnn >err 2>&1", 1);
-    CHECK(strstr(output("err"), "ggnn-data: ") > strstr(output("err"), "\nin-degree  mean"));
+    CHECK(strstr(printed("err"), "ggnn-data: ") > strstr(printed("err"), "\nin-degree  mean"));
     check_shell("rm -r d bad.csv", 0);
 }
 
 TEST(a_long_path_does_not_hide_what_is_said_of_it)
 {
     check_shell("p=$(printf 'a/%.0s' $(seq 1000)); $B/ggnn-data info ${p}x 2>err", 1);
-    CHECK(says("err", "a/x: cannot open: No such file or directory\n"));
+    CHECK(prints("err", "a/x: cannot open: No such file or directory\n"));
     check_shell("p=$(printf 'a/%.0s' $(seq 1000)); $B/ggnn-data convert ${p}x o.ggnn 2>err", 1);
-    CHECK(says("err", "a/x: No such file or directory\n"));
+    CHECK(prints("err", "a/x: No such file or directory\n"));
 }
 
 TEST(sampling_by_weights_that_are_not_there_is_said)
 {
     make_graph();
     check_shell("$B/ggnn-data sample f.ggnn --seeds 1 --fanout 2 --sampler weighted >out 2>err", 0);
-    CHECK(says("err", "warning: --sampler weighted: f.ggnn has no edge weights"));
+    CHECK(prints("err", "warning: --sampler weighted: f.ggnn has no edge weights"));
     check_shell("printf '0,1,2\\n1,2,3\\n' >w.csv; $B/ggnn-data convert w.csv w.ggnn >out && "
                 "$B/ggnn-data sample w.ggnn --seeds 1 --fanout 2 --sampler weighted >out 2>err", 0);
-    CHECK(!output("err")[0]);
+    CHECK(!printed("err")[0]);
     check_shell("$B/ggnn-data sample f.ggnn --seeds 1 --fanout 2 >out 2>err && rm w.csv w.ggnn", 0);
-    CHECK(!output("err")[0]);
+    CHECK(!printed("err")[0]);
 }
 
 /* ---- values --------------------------------------------------------------------------------------------------- */
@@ -337,11 +337,11 @@ TEST(labels_of_a_text_file_that_cannot_be_are_refused_by_file_line_and_value)
     check_shell("mkdir -p ogb/raw && cd ogb/raw && echo 3 >num-node-list.csv && echo 2 >num-edge-list.csv && printf '0,1\\n1,2\\n' >edge.csv && "
                 "printf '.5\\n-inf\\n0\\n' >node-label.csv", 0);
     check_shell("$B/ggnn-data convert ogb o.ggnn >out 2>err", 1);
-    CHECK(says("err", "ogb/raw/node-label.csv: line 2, byte 1: a label is finite, or nan where unknown: \"-inf\""));
+    CHECK(prints("err", "ogb/raw/node-label.csv: line 2, byte 1: a label is finite, or nan where unknown: \"-inf\""));
     check_shell("printf '.5\\n7\\n1e39\\n' >ogb/raw/node-label.csv; $B/ggnn-data convert ogb o.ggnn >out 2>err", 1);
-    CHECK(says("err", "line 3, byte 1: a label is finite, or nan where unknown: \"1e39\""));
+    CHECK(prints("err", "line 3, byte 1: a label is finite, or nan where unknown: \"1e39\""));
     check_shell("printf '0\\n\\n3000000000\\n-1\\n' >ogb/raw/node-label.csv; $B/ggnn-data convert ogb o.ggnn >out 2>err", 1);
-    CHECK(says("err", "ogb/raw/node-label.csv: line 3: label 3000000000 of node 1 is no class"));
+    CHECK(prints("err", "ogb/raw/node-label.csv: line 3: label 3000000000 of node 1 is no class"));
     check_shell("printf '.5\\nnan\\n1e38\\n' >ogb/raw/node-label.csv; $B/ggnn-data convert ogb o.ggnn >out && $B/ggnn-data verify o.ggnn >out", 0);
     check_shell("rm -r ogb o.ggnn", 0);
 }
@@ -372,11 +372,11 @@ TEST(features_of_width_0_are_refused_by_every_program)
             write_narrow(edges ? "edge_feat" : "feat", 2);
             snprintf(line, sizeof line, "$B/%s >out 2>err", command[c]);
             check_shell(line, 1);
-            CHECK(says("err", edges ? "narrow.ggnn: section 'edge_feat' is 0 wide, not 1 to" : "narrow.ggnn: section 'feat' is 0 wide, not 1 to"));
+            CHECK(prints("err", edges ? "narrow.ggnn: section 'edge_feat' is 0 wide, not 1 to" : "narrow.ggnn: section 'feat' is 0 wide, not 1 to"));
         }
     check_shell("$B/ggnn-data generate star o.ggnn --nodes 5 --features 0 >out && $B/ggnn-data verify o.ggnn >out", 0);
     check_shell("$B/ggnn-train --data o.ggnn 2>err >out", 1);
-    CHECK(says("err", "o.ggnn: "));
+    CHECK(prints("err", "o.ggnn: "));
     check_shell("rm narrow.ggnn o.ggnn; ls -A | grep '^o[.]'", 1);
 }
 
@@ -388,10 +388,10 @@ TEST(help_and_version_that_cannot_be_printed_are_errors)
                                        "ggnn-train --version", "ggnn-bench --help", "ggnn-bench --version", "ggnn-bench gemm --quick --reps 1"};
     for (int i = 0; i < 8; i++) {
         char line[128];
-        if (strstr(word[i], "bench") && shell("[ -x $B/ggnn-bench ]") != 0) continue;
+        if (strstr(word[i], "bench") && shell_line("[ -x $B/ggnn-bench ]") != 0) continue;
         snprintf(line, sizeof line, "$B/%s >&- 2>err", word[i]);
         check_shell(line, 1);
-        CHECK(says("err", "cannot write to standard output"));
+        CHECK(prints("err", "cannot write to standard output"));
     }
 }
 
@@ -399,22 +399,22 @@ TEST(where_a_file_is_too_large_the_error_names_the_output_and_nothing_is_left)
 {
     make_graph();
     check_shell("ulimit -f 2; $B/ggnn-data export f.ggnn o.mtx --format mtx 2>err", 1);
-    CHECK(says("err", "ggnn-data: o.mtx: cannot write: File too large"));
+    CHECK(prints("err", "ggnn-data: o.mtx: cannot write: File too large"));
     check_shell("ulimit -f 2; $B/ggnn-data export f.ggnn o.npy 2>err", 1);
-    CHECK(says("err", "ggnn-data: o.npy/indices.npy: cannot write: File too large"));
+    CHECK(prints("err", "ggnn-data: o.npy/indices.npy: cannot write: File too large"));
     check_shell("ulimit -f 2; $B/ggnn-data export f.ggnn o.csv --format csv 2>err", 1);
-    CHECK(says("err", "ggnn-data: o.csv/edges.csv: cannot write: File too large"));
+    CHECK(prints("err", "ggnn-data: o.csv/edges.csv: cannot write: File too large"));
     check_shell("ulimit -f 100; $B/ggnn-data generate rmat o.ggnn 2>err", 1);
-    CHECK(says("err", "ggnn-data: o.ggnn: no room for"));
+    CHECK(prints("err", "ggnn-data: o.ggnn: no room for"));
     check_shell("ulimit -f 100; $B/ggnn-data convert f.mtx o.ggnn --random-features 1000 2>err >out", 1);
-    CHECK(says("err", "ggnn-data: o.ggnn: no room for"));
+    CHECK(prints("err", "ggnn-data: o.ggnn: no room for"));
     check_shell("$B/ggnn-data generate planted wide.ggnn --nodes 50 --edges 100 --features 200 >out", 0); /* small but for its features */
     check_shell("ulimit -f 8; $B/ggnn-data export wide.ggnn o.csv --format csv 2>err", 1);
-    CHECK(says("err", "ggnn-data: o.csv/features.csv: cannot write: File too large"));
+    CHECK(prints("err", "ggnn-data: o.csv/features.csv: cannot write: File too large"));
     check_shell("ulimit -f 8; $B/ggnn-data export wide.ggnn o.npy 2>err", 1);
-    CHECK(says("err", "ggnn-data: o.npy/feat.npy: cannot write: File too large"));
+    CHECK(prints("err", "ggnn-data: o.npy/feat.npy: cannot write: File too large"));
     check_shell("mkdir kept; ulimit -f 8; $B/ggnn-data export wide.ggnn kept 2>err", 1);
-    CHECK(says("err", "ggnn-data: kept/feat.npy: cannot write: File too large"));
+    CHECK(prints("err", "ggnn-data: kept/feat.npy: cannot write: File too large"));
     check_shell("rmdir kept && rm wide.ggnn && ! ls -A | grep tmp", 0);
     check_shell("ls -A | grep '^o[.]'", 1);
 }
@@ -424,10 +424,10 @@ TEST(a_folder_that_is_converted_keeps_its_files)
     make_graph();
     check_shell("$B/ggnn-data export f.ggnn d && cp -r d kept", 0);
     check_shell("$B/ggnn-data convert d d/feat.npy 2>err", 2);
-    CHECK(says("err", "convert: d/feat.npy: OUT is a file of IN"));
+    CHECK(prints("err", "convert: d/feat.npy: OUT is a file of IN"));
     check_shell("cd d && $B/ggnn-data convert . label.npy 2>err", 2);
     check_shell("$B/ggnn-data convert / d/feat.npy 2>err", 2); /* the root's name ends with its slash */
-    CHECK(says("err", "convert: d/feat.npy: OUT is a file of IN"));
+    CHECK(prints("err", "convert: d/feat.npy: OUT is a file of IN"));
     check_shell("mkdir d2 && touch d2/old && $B/ggnn-data convert d d2/old >out && $B/ggnn-data verify d2/old >out && rm -r d2", 0);
     check_shell("$B/ggnn-data convert d d/new.ggnn >out && $B/ggnn-data convert d d/new.ggnn >out && rm d/new.ggnn d/err", 0);
     check_shell("diff -r d kept && rm -r d kept", 0);
@@ -479,7 +479,7 @@ TEST(an_interrupted_command_leaves_nothing_behind)
 int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : NULL;
-    tool_find(argv[0]);
+    tool_find();
     folder_make();
     RUN(hostile_arguments_reach_the_terminal_escaped);
     RUN(hostile_names_of_good_files_reach_the_terminal_escaped);
