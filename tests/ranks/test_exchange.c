@@ -229,6 +229,26 @@ TEST(parts_are_those_of_a_machine_or_of_all)
         }
 }
 
+/* As many parts as a device splits ids over, and one more. Nobody is waited for, so one rank of three serves. */
+TEST(a_device_has_no_more_parts_than_it_splits_ids_over)
+{
+    static const float rows[3][2] = {{1, 2}, {3, 4}, {5, 6}};
+    for (int32_t most = 2; most <= 3; most++) {
+        error why = {""};
+        comm c;
+        device* d = device_open_cpu(1, &why);
+        comm_open_alone(&c, &never);
+        c.ranks = c.locals = 3;
+        d->most_parts = most;
+        const exchange_plan plan = {.over = &c, .from = ggnn_store_plain(rows, 3, 2, GGNN_F32), .num_rows = 3, .owners = GGNN_OWNER_RANGE};
+        exchange* x = exchange_create(d, &plan, &why);
+        CHECK((x != NULL) == (most == 3));
+        CHECK_STR(why.text, most == 3 ? "" : "--gather exchange: GPUs split ids over at most 2 devices, here are 3");
+        exchange_free(x);
+        device_close(d);
+    }
+}
+
 int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : NULL;
@@ -236,5 +256,6 @@ int main(int argc, char** argv)
     RUN(rows_are_those_of_a_gather_for_all_owners_and_types);
     RUN(rows_of_parts_that_are_filled_by_pieces_are_those_of_a_gather);
     RUN(parts_are_those_of_a_machine_or_of_all);
+    RUN(a_device_has_no_more_parts_than_it_splits_ids_over);
     return test_finish();
 }
