@@ -3156,15 +3156,22 @@ typedef struct {
     // where neighbours' ids go: hop->neighbor, or hop->indices, to be renumbered in place
     ggnn_node*           ids;
     int64_t              fanout;
-    int32_t              number;             // of the hop: keys its draws
-    int                  by_weight, repeats; // how->method's traits, asked once
+    int32_t              number; // of the hop: keys its draws
+    // longest list that is taken as it is, and longest that is sampled in a lane; -1: none
+    int64_t whole_max, lane_max;
 } ggnni_hop;
 
-// Is the sample the list itself? (One by weight leaves out what has none.)
-static int ggnni_takes_whole(const ggnni_hop* at, int64_t degree)
+static int64_t ggnni_whole_max(const ggnn_sampling* how, int64_t fanout)
 {
-    if (at->by_weight) return 0;
-    return at->fanout < 0 || (degree <= at->fanout && !at->repeats);
+    if (ggnn_method_has(how->method, GGNN_METHOD_WEIGHS)) return -1; // leaves out what has no weight
+    if (fanout < 0) return INT64_MAX;
+    return ggnn_method_has(how->method, GGNN_METHOD_REPEATS) ? -1 : fanout;
+}
+
+static int64_t ggnni_lane_max(const ggnn_sampling* how, int64_t fanout)
+{
+    const int by_slots = how->method == GGNN_FISHER_YATES || how->method == GGNN_PATH_DOUBLING;
+    return by_slots && fanout <= GGNNI_LANE_FANOUT ? (int64_t)UINT32_MAX : -1;
 }
 
 // One tile of targets. In the pipeline of a hop tile t is drawn, then tile t-1 is fetched, then tile t-2
@@ -3178,12 +3185,6 @@ typedef struct {
     int32_t   lane[GGNNI_TARGETS];
     uint32_t  lanes[GGNNI_GROUPS][GGNNI_LANE_FANOUT][GGNNI_LANES];
 } ggnni_tile;
-
-static int ggnni_takes_lane(const ggnni_hop* at, int64_t degree)
-{
-    const int by_slots = at->how->method == GGNN_FISHER_YATES || at->how->method == GGNN_PATH_DOUBLING;
-    return by_slots && at->fanout <= GGNNI_LANE_FANOUT && degree <= UINT32_MAX;
-}
 
 // Draws the lanes that were gathered, and prefetches what they drew. Idle lanes repeat a harmless one.
 static void ggnni_draw_lanes(const ggnni_hop* at, ggnni_tile* tile, const ggnn_node* target,
@@ -3208,7 +3209,8 @@ static ggnn_status ggnni_draw_one(const ggnni_hop* at, ggnni_tile* tile, ggnn_no
 {
     const ggnn_list* list = &tile->list[i];
     int64_t          most = at->fanout < 0 ? list->degree : at->fanout;
-    if (!at->repeats || list->degree == 0) most = ggnni_min(most, list->degree);
+    if (!ggnn_method_has(at->how->method, GGNN_METHOD_REPEATS)) most = ggnni_min(most, list->degree);
+    if (list->degree == 0) most = 0;
     if (most > at->hop->num_edges.max) return GGNN_ERROR_CAPACITY; // no room for the offsets either
     tile->taken[i] = ggnn_sample_list(offset, list, at->how->method, at->fanout, at->rng, at->number, target,
                                       at->scratch->sample);
@@ -3228,11 +3230,11 @@ static ggnn_status ggnni_draw_tile(const ggnni_hop* at, ggnni_tile* tile, const 
         *bad = target[i];
         tile->lane[i] = -1;
         if (list->degree < 0 || list->degree > at->g->num_edges) return GGNN_ERROR_ID;
-        if (ggnni_takes_whole(at, list->degree)) {
+        if (list->degree <= at->whole_max) {
             tile->taken[i] = list->degree; // needs no offsets
             if (list->degree) GGNNI_PREFETCH(list->id); // few: in one line or two
             if (list->degree) GGNNI_PREFETCH(list->id + list->degree - 1);
-        } else if (ggnni_takes_lane(at, list->degree)) {
+        } else if (list->degree <= at->lane_max) {
             tile->taken[i] = at->fanout;
             member[count++] = (int32_t)i;
             if (count < GGNNI_LANES) continue;
@@ -3257,7 +3259,7 @@ static ggnn_status ggnni_fetch_tile(const ggnni_hop* at, const ggnni_tile* tile,
     int64_t        begin = at->hop->indptr[tile->first], edges = begin;
     for (int64_t i = 0; i < tile->n; i++) {
         const ggnn_list* list = &tile->list[i];
-        int              whole = ggnni_takes_whole(at, list->degree);
+        int              whole = list->degree <= at->whole_max;
         int32_t          lane = tile->lane[i];
         *bad = target[i];
         if (tile->taken[i] > at->hop->num_edges.max - edges) return GGNN_ERROR_CAPACITY;
@@ -3380,8 +3382,8 @@ GGNN_API ggnn_status ggnn_sample_hop(ggnn_batch* b, const ggnn_graph* g, const g
     at.ids = at.hop->neighbor ? at.hop->neighbor : (ggnn_node*)(void*)at.hop->indices;
     at.fanout = b->how.fanout[h];
     at.number = b->how.first_hop + h;
-    at.by_weight = ggnn_method_has(b->how.method, GGNN_METHOD_WEIGHS);
-    at.repeats = ggnn_method_has(b->how.method, GGNN_METHOD_REPEATS);
+    at.whole_max = ggnni_whole_max(&b->how, at.fanout);
+    at.lane_max = ggnni_lane_max(&b->how, at.fanout);
     num_dst = state->length[h];
     at.hop->indptr[0] = 0;
     status = ggnni_walks(&b->how) ? ggnni_walk_targets(b, &at, num_dst, &bad)
