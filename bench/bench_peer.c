@@ -22,7 +22,7 @@ typedef struct {
     crew*       of;
     comm*       comm;
     device*     device;
-    tiers       tiers; /* of pointers and exchange */
+    tiers*      tiers; /* of pointers and exchange */
     ggnn_store  host;  /* of uva */
     const void** base; /* (3), of it */
     ggnn_node*  id;    /* (n) */
@@ -104,8 +104,8 @@ static bool gather(peer* p)
 {
     const crew* c = p->of;
     const int32_t width = c->data->features.width;
-    const ggnn_store* from = c->way == FROM_HOST ? &p->host : &p->tiers.features;
-    if (c->way == BY_EXCHANGE && !exchange_rows(p->tiers.exchange, p->out, width, p->id, c->n, &p->why)) return false;
+    const ggnn_store* from = c->way == FROM_HOST ? &p->host : &tiers_view_of(p->tiers)->features;
+    if (c->way == BY_EXCHANGE && !exchange_rows(tiers_view_of(p->tiers)->exchange, p->out, width, p->id, c->n, &p->why)) return false;
     if (c->way != BY_EXCHANGE) p->device->ops->rows->gather(p->device, p->out, width, GGNN_F32, from, p->id, c->n);
     device_settle(p->device);
     return !p->device->failed.text[0] || error_set(&p->why, "%s", p->device->failed.text);
@@ -122,7 +122,8 @@ static bool show(peer* p)
 static void close_way(peer* p)
 {
     crew* c = p->of;
-    tiers_close(&p->tiers);
+    tiers_close(p->tiers);
+    p->tiers = NULL;
     if (!p->device) return;
     device_free(p->device, (void*)p->base);
     p->base = NULL;
@@ -217,13 +218,13 @@ static void count(crew* c)
     for (int32_t r = 0; r < c->parts; r++) {
         const peer* p = &c->peer[r];
         const tiers_reads reads = c->way == FROM_HOST ? (tiers_reads){.host = c->n}
-                                                   : tiers_counted(&p->tiers, TIERS_FEATURES).read;
+                                                   : tiers_counted(p->tiers, TIERS_FEATURES).read;
         value[OWN] += (double)reads.own;
         value[PEER] += (double)reads.peer;
         value[HOST] += (double)reads.host;
         if (c->way != BY_EXCHANGE) continue;
-        value[BYTES] += (double)exchange_cost_of(p->tiers.exchange).bytes;
-        value[MESSAGES] += (double)exchange_cost_of(p->tiers.exchange).messages;
+        value[BYTES] += (double)exchange_cost_of(tiers_view_of(p->tiers)->exchange).bytes;
+        value[MESSAGES] += (double)exchange_cost_of(tiers_view_of(p->tiers)->exchange).messages;
     }
     if (c->way != BY_EXCHANGE) value[BYTES] = row * (value[PEER] + value[HOST]);
 }

@@ -59,7 +59,7 @@ inline void make_fixture(fixture* f, int64_t nodes, int64_t degree, int32_t widt
 
 struct run {
     device*    where;
-    tiers      data;
+    tiers*     data;
     loader*    batches;
     net*       n;
 };
@@ -78,9 +78,9 @@ inline bool open_data(run* r, device* d, const fixture* f, bool classes)
 inline loader_plan plan_of(const run* r, const ggnn_sampling& how, int64_t batch)
 {
     loader_plan plan = {};
-    plan.graph = r->data.graph;
-    plan.features = r->data.features;
-    plan.labels = r->data.labels;
+    plan.graph = tiers_view_of(r->data)->graph;
+    plan.features = tiers_view_of(r->data)->features;
+    plan.labels = tiers_view_of(r->data)->labels;
     plan.how = how;
     plan.batch = batch;
     return plan;
@@ -115,7 +115,8 @@ inline void open_run(run* r, device* d, const fixture* f, net_config c, const gg
         loader_pass pass = pass_of(r, f, 0);
         CHECK(loader_measure(r->batches, &pass, &why));
     }
-    net_data data = {&r->data.graph, &r->data.features, r->data.labels};
+    const tiers_view* view = tiers_view_of(r->data);
+    net_data data = {&view->graph, &view->features, view->labels};
     c.device = d;
     r->n = net_create(&c, &data, how ? loader_shape(r->batches) : nullptr, nullptr, &why);
     if (!CHECK(r->n != nullptr)) printf("  %s\n", why.text);
@@ -125,7 +126,7 @@ inline void close_run(run* r)
 {
     net_free(r->n);
     loader_free(r->batches);
-    tiers_close(&r->data);
+    tiers_close(r->data);
 }
 
 inline void train_step(net* n, const mini_batch* b, uint32_t step, float rate)

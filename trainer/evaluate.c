@@ -20,7 +20,7 @@ struct evaluation {
     const config* config;
     comm* comm;       /* not its own */
     const task* task;
-    const tiers* view; /* not its own */
+    const tiers_view* view; /* not its own */
     loader* training; /* not its own */
     loader* chunks;   /* layer-wise: all neighbours, one hop; */
     net_chunk asks;   /* what that asks of the net */
@@ -148,7 +148,7 @@ static bool open_layerwise(evaluation* e, const net_config* network, error* why)
     return open_rows(e, widest, network, why);
 }
 
-evaluation* evaluation_create(const config* c, const task* t, const tiers* view, const net_config* network,
+evaluation* evaluation_create(const config* c, const task* t, const tiers_view* view, const net_config* network,
                               loader* training, comm* with, error* why)
 {
     evaluation* e = memory_new(sizeof *e, "the evaluation", why);

@@ -36,7 +36,7 @@ typedef struct evaluation evaluation;
    training's batches, used where evaluation is sampled; NULL in full batch. It is asked for a pass of its own: not to
    be used in the middle of another. with: the ranks, all of which call this
    and evaluation_run. Evaluations give up between chunks once one is to stop: with->stopped. NULL on failure. */
-evaluation* evaluation_create(const config* c, const task* t, const tiers* view, const net_config* network,
+evaluation* evaluation_create(const config* c, const task* t, const tiers_view* view, const net_config* network,
                               loader* training, comm* with, error* why);
 void evaluation_free(evaluation* e); /* NULL is fine */
 

@@ -60,14 +60,14 @@ static ggnn_status sample(void* context, ggnn_batch* b, ggnn_node* seeds, int64_
 {
     const slices* s = context;
     const training* t = s->k->t;
-    const int32_t ranks = t->worker.comm->ranks;
+    const int32_t ranks = t->comm->ranks;
     return loader_sample_slice(b, seeds, &t->task->graph, &s->pass, t->config->batch, i / ranks, (int32_t)(i % ranks), ranks);
 }
 
 static ggnn_status add_reads(void* context, ggnn_batch* b, int64_t i)
 {
     const slices* s = context;
-    const comm* c = s->k->t->worker.comm;
+    const comm* c = s->k->t->comm;
     int64_t* const* to = i % c->ranks == c->rank ? s->mine : s->others;
     const bool walks = s->read && s->k->visited;
     ggnn_rng rng = s->pass.rng;
@@ -81,7 +81,7 @@ static bool count_slices(counts* k, loader_pass pass, int64_t epochs, bool read,
 {
     const training* t = k->t;
     const ggnn_sampling how = config_sampling(t->config);
-    const int64_t batch = t->config->batch, most = batch < pass.num_ids ? batch : pass.num_ids, ranks = t->worker.comm->ranks;
+    const int64_t batch = t->config->batch, most = batch < pass.num_ids ? batch : pass.num_ids, ranks = t->comm->ranks;
     slices s = {k, pass, read, mine, others};
     const hotness_batches all = {.graph = &t->task->graph, .how = &how, .seeds = (most + ranks - 1) / ranks,
                                  .batches = epochs * ((pass.num_ids + batch - 1) / batch) * ranks, .sample = sample, .look = add_reads,
@@ -122,14 +122,6 @@ static bool count_all(counts* k, error* why)
     return good;
 }
 
-/* Without a plan: over how many parts, by owner, lists or rows are. Where rows are exchanged all lists are here. */
-static int32_t parts_of(const training* t, tiers_kind kind)
-{
-    const worker* w = &t->worker;
-    if (w->tiers.exchange && kind == TIERS_GRAPH) return 1;
-    return t->config->store == STORE_SHARDS ? w->comm->ranks : w->tiers.exchange ? w->comm->locals : w->tiers.over ? w->tiers.parts : 1;
-}
-
 static explain_shares shares_of(tiers_reads r, int64_t epochs)
 {
     const int64_t all = r.cache + r.own + r.peer + r.host;
@@ -140,21 +132,22 @@ static explain_shares shares_of(tiers_reads r, int64_t epochs)
 
 static void predict(explanation* e, const training* t, const counts* k)
 {
-    const worker* w = &t->worker;
     const int64_t n = t->task->graph.num_nodes;
+    const tier_plan* plan = worker_plan(&t->worker);
     for (int kind = 0; kind < TIERS_KINDS; kind++) {
         const int64_t* seen = k->seen[kind];
         tiers_reads reads = {0, 0, 0, 0};
-        if (t->config->tiers) reads = tiers_plan_reads(&w->planned.plan, (tiers_kind)kind, seen, n, w->comm->local, w->planned.parts, NULL);
+        const int32_t parts = tiers_parts(worker_tiers(&t->worker), (tiers_kind)kind);
+        if (t->config->tiers) reads = tiers_plan_reads(&plan->plan, (tiers_kind)kind, seen, n, t->comm->local, plan->parts, NULL);
         for (int64_t v = 0; !t->config->tiers && v < n; v++)
-            *(ggnn_owner_of(v, (ggnn_owner)t->config->owners, NULL, n, parts_of(t, (tiers_kind)kind)) ? &reads.peer : &reads.own) += seen[v];
+            *(ggnn_owner_of(v, (ggnn_owner)t->config->owners, NULL, n, parts) ? &reads.peer : &reads.own) += seen[v];
         e->predicted[kind] = shares_of(reads, k->epochs);
     }
 }
 
 static void see(explanation* e, const training* t)
 {
-    const rank_cost* mine = &t->all[t->worker.comm->rank];
+    const rank_cost* mine = &t->all[t->comm->rank];
     const int64_t trained = t->at.epoch > 0 ? t->at.epoch : 1;
     const double epochs = (double)trained;
     e->counted[TIERS_GRAPH] = shares_of(mine->lists.read, trained);
@@ -173,12 +166,12 @@ static void see(explanation* e, const training* t)
 static int64_t memory_for_data(const training* t)
 {
     const config* c = t->config;
-    const device* d = t->worker.device;
-    const tier_plan* plan = &t->worker.planned;
-    const rank_cost* mine = &t->all[t->worker.comm->rank];
-    const int64_t total = tier_plan_total(plan, c->device_memory, t->worker.device);
+    device* d = net_device(worker_net(&t->worker));
+    const tier_plan* plan = worker_plan(&t->worker);
+    const rank_cost* mine = &t->all[t->comm->rank];
+    const int64_t total = tier_plan_total(plan, c->device_memory, d);
     if (total == INT64_MAX) return INT64_MAX;
-    if (device_room(t->worker.device) == INT64_MAX) return ggnn_fill_auto(total, 0, c->reserve_bytes); /* a CPU */
+    if (device_room(d) == INT64_MAX) return ggnn_fill_auto(total, 0, c->reserve_bytes); /* a CPU */
     const tiers_count* count[] = {&mine->rows, &mine->lists};
     int64_t data = tier_plan_rankings(plan) + tier_plan_beside(plan); /* each setting counts its own */
     for (int i = 0; i < 2; i++) data += count[i]->placed_bytes.cache + count[i]->placed_bytes.own;
@@ -199,11 +192,12 @@ static double fanout_of(const config* c)
 static explain_case case_of(const training* t, const counts* k)
 {
     const config* c = t->config;
-    const tier_plan* plan = &t->worker.planned;
+    device* d = net_device(worker_net(&t->worker));
+    const ggnn_placement* placement = worker_plan(&t->worker)->plan.placement;
     return (explain_case){.config = c, .nodes = t->task->graph.num_nodes, .sizes = ggnn_sizes_of(&t->task->graph, &t->task->features),
                           .hot_rows = k->hot[TIERS_FEATURES], .hot_lists = k->hot[TIERS_GRAPH], .rows = k->seen[TIERS_FEATURES],
                           .lists = k->seen[TIERS_GRAPH], .epochs = k->epochs, .fanout = fanout_of(c), .memory = memory_for_data(t),
-                          .peaks = device_room(t->worker.device) != INT64_MAX, .devices = t->worker.comm->locals, .placement = plan->plan.placement,
+                          .peaks = device_room(d) != INT64_MAX, .devices = t->comm->locals, .placement = placement,
                           .bandwidth = {1e9 * (double)c->links[0], 1e9 * (double)c->links[1], 1e9 * (double)c->links[2]}};
 }
 

@@ -232,7 +232,7 @@ static void run_rank(rank* r)
     }
     if (begun) end_report(r);
     if (r->why.text[0]) comm_fail(r->comm, &r->why);
-    if (r->training.worker.device) device_settle(r->training.worker.device); /* then others may close what it reads */
+    worker_settle(&r->training.worker);
     comm_leave(r->comm);
 }
 

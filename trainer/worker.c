@@ -107,11 +107,12 @@ static bool samples_whole(const config* c) { return c->parallel == PARALLEL_SPLI
    cross one they are extracted, each once. */
 static loader_plan plan_of(const worker* w, const config* c, const net_config* network)
 {
-    loader_plan plan = {.graph = w->tiers.graph, .features = w->tiers.features, .labels = w->tiers.labels, .edges_read = w->tiers.edges_read,
+    const tiers_view* view = tiers_view_of(w->tiers);
+    loader_plan plan = {.graph = view->graph, .features = view->features, .labels = view->labels, .edges_read = view->edges_read,
                         .how = config_sampling(c), .batch = c->batch, .rank = w->comm->rank, .ranks = w->comm->ranks};
     if (plan.batch > w->pass.num_ids) plan.batch = w->pass.num_ids;
     plan.extract = network->extracted;
-    plan.exchange = w->tiers.exchange;
+    plan.exchange = view->exchange;
     plan.how.last_hop_global = net_reads_store(network) && !plan.extract && !c->trace_step; /* a trace shows each source's row */
     plan.overlap = c->pipeline == PIPELINE_OVERLAP;
     if (c->pipeline == PIPELINE_FACTORED) plan.slices = factored_slices(w->comm->ranks);
@@ -124,8 +125,8 @@ static loader_plan plan_of(const worker* w, const config* c, const net_config* n
 
 static bool open_split(worker* w, const config* c, const task* t, error* why)
 {
-    const tiers* view = &w->tiers;
-    const split_plan plan = {.over = w->comm, .graph = *tiers_host_graph(view, &t->graph), .there = tiers_device_graph(view),
+    const tiers_view* view = tiers_view_of(w->tiers);
+    const split_plan plan = {.over = w->comm, .graph = *tiers_host_graph(w->tiers, &t->graph), .there = tiers_device_graph(w->tiers),
                              .at = t->owners.at, .how = config_sampling(c), .labels = t->trained, .features = view->features,
                              .exchange = view->exchange, .edges_read = view->edges_read,
                              .batch = loader_batch(w->loader), .pointers = c->gather == GATHER_POINTER, .partial = c->split_partial,
@@ -157,10 +158,11 @@ static bool measure(const worker* w, const config* c, error* why)
 static bool open_stages(worker* w, const config* c, const task* t, error* why)
 {
     device* d = w->device;
-    const net_config network = network_of(c, t, d, !c->full_batch && !w->tiers.local);
-    net_data data = {&w->tiers.graph, &w->tiers.features, w->tiers.labels};
+    const tiers_view* view = tiers_view_of(w->tiers);
+    const net_config network = network_of(c, t, d, !c->full_batch && !view->local);
+    net_data data = {&view->graph, &view->features, view->labels};
     w->pass = pass_of(c, t);
-    w->pass.ids = w->tiers.ids[SPLIT_TRAIN];
+    w->pass.ids = view->ids[SPLIT_TRAIN];
     w->batches = 1;
     if (!c->full_batch) {
         loader_plan plan = plan_of(w, c, &network);
@@ -170,7 +172,7 @@ static bool open_stages(worker* w, const config* c, const task* t, error* why)
     }
     if (c->parallel == PARALLEL_SPLIT && !open_split(w, c, t, why)) return false;
     if (c->eval_every) {
-        w->evaluation = evaluation_create(c, t, &w->tiers, &network, w->loader, w->comm, why);
+        w->evaluation = evaluation_create(c, t, view, &network, w->loader, w->comm, why);
         if (!w->evaluation) return false;
     }
     w->net = net_create(&network, &data, w->split ? split_loader_shape(w->split) : w->loader ? loader_shape(w->loader) : NULL,
@@ -229,7 +231,7 @@ slopes_plan worker_slopes_plan(const worker* w, const config* c, const task* t, 
 /* --slopes measure: by the device of rank 0, for all, so that their plans are those of one run of --slopes A,F. */
 static bool measure_slopes(worker* w, const config* c, const task* t, const tiers_source* from, int64_t peak, error* why)
 {
-    int64_t bound[COMM_RANKS_MAX + 1] = {0}, *both = w->planned.slopes;
+    int64_t bound[COMM_RANKS_MAX + 1] = {0}, both[2] = {0, 0};
     slopes s;
     for (int32_t r = 1; r <= w->comm->ranks; r++) bound[r] = 1;
     if (w->comm->rank == 0) {
@@ -240,8 +242,7 @@ static bool measure_slopes(worker* w, const config* c, const task* t, const tier
         both[1] = s.slope[TIERS_FEATURES];
     }
     if (!comm_all_gather(w->comm, NULL, both, bound, 2 * sizeof *both, why)) return false;
-    tier_plan_note(&w->planned, "--slopes %lld,%lld (measured on device 0: nanoseconds an epoch that all lists, and all rows, "
-                   "being cached would save)", (long long)both[0], (long long)both[1]);
+    tier_plan_take_slopes(&w->planned, both);
     return true;
 }
 
@@ -252,18 +253,18 @@ static bool open_planned(worker* w, const config* c, const task* t, error* why)
     tiers_source from = source_of(w, c, t);
     const tier_options options = config_tiers(c);
     const tier_data data = task_tiers(t);
-    tiers first = {0};
+    tiers* first = NULL;
     if (!tier_plan_open(&w->planned, &options, &data, w->comm, from.over, w->device, &how, why)) return false;
     if (tier_plan_asks_peak(&w->planned)) {
         if (!tiers_open(&w->tiers, w->device, &from, why) || !find_peak(w, c, t, why)) return false;
         first = w->tiers;
-        memset(&w->tiers, 0, sizeof w->tiers);
+        w->tiers = NULL;
     }
     const int64_t peak = w->device->most_bytes;
     if (c->slopes_measured && !measure_slopes(w, c, t, &from, peak, why)) return false;
     bool good = tier_plan_fill(&w->planned, peak, why) && tiers_open(&w->tiers, w->device, &from, why);
-    tiers_close(&first);
-    if (w->tiers.copied) tier_plan_note(&w->planned, "the host's memory cannot be pinned where it is: a pinned copy is read");
+    tiers_close(first);
+    if (good && tiers_view_of(w->tiers)->copied) tier_plan_note(&w->planned, "the host's memory cannot be pinned where it is: a pinned copy is read");
     return good;
 }
 
@@ -285,15 +286,20 @@ bool worker_open(worker* w, const config* c, const task* t, device* d, comm* wit
     if (c->pipeline == PIPELINE_SERIAL) d->serial = true;
     if (!comm_carry(with, d, (comm_carrier)c->comm, why)) return false; /* before memory is counted: NCCL takes some */
     if (!open_tiers(w, c, t, why) || !open_stages(w, c, t, why)) return false;
-    tiers_start_counting(&w->tiers);
+    tiers_start_counting(w->tiers);
     return true;
+}
+
+void worker_settle(worker* w)
+{
+    if (w->device) device_settle(w->device);
 }
 
 void worker_close(worker* w)
 {
     if (w->device) device_enter(w->device); /* another thread may have opened it */
     close_stages(w);
-    tiers_close(&w->tiers);
+    tiers_close(w->tiers);
     tier_plan_close(&w->planned);
     device_close(w->device);
     memset(w, 0, sizeof *w);
@@ -366,6 +372,7 @@ bool worker_losses(worker* w, bool wait, net_losses* losses, error* why)
 net* worker_net(const worker* w) { return w->net; }
 
 const tier_plan* worker_plan(const worker* w) { return &w->planned; }
+const tiers* worker_tiers(const worker* w) { return w->tiers; }
 
 bool worker_evaluates(const worker* w) { return w->evaluation != NULL; }
 
@@ -415,9 +422,9 @@ bool worker_evaluate(worker* w, int part, score* result, error* why)
     loader_cost sampled = {0};
     if (w->loader) sampled = loader_cost_of(w->loader);
     const double start = progress_seconds();
-    add_reads(&w->tiers, cost, -1);
+    add_reads(w->tiers, cost, -1);
     const bool good = evaluation_run(w->evaluation, w->net, part, result, why);
-    add_reads(&w->tiers, cost, 1);
+    add_reads(w->tiers, cost, 1);
     cost->seconds += progress_seconds() - start;
     add_profile(&cost->net, net_profile_of(w->net), &before);
     if (!w->loader) return good;
@@ -453,8 +460,8 @@ static void put_parts(const split_loader* l, rank_cost* k)
 static rank_cost rank_of(const worker* w, const loader_cost* batches)
 {
     const comm_cost cost = w->comm->cost;
-    rank_cost mine = {.rows = tiers_counted(&w->tiers, TIERS_FEATURES),
-                      .lists = tiers_counted(&w->tiers, TIERS_GRAPH), .sent = cost.bytes - w->before.bytes,
+    rank_cost mine = {.rows = tiers_counted(w->tiers, TIERS_FEATURES),
+                      .lists = tiers_counted(w->tiers, TIERS_GRAPH), .sent = cost.bytes - w->before.bytes,
                       .seconds = progress_seconds() - w->start, .evaluation = w->apart.seconds,
                       .comm = cost.seconds - w->before.seconds,
                       .waited = cost.waited - w->before.waited + w->role.waited, .copy = batches->copy,
@@ -469,8 +476,8 @@ static rank_cost rank_of(const worker* w, const loader_cost* batches)
     mine.rows.read = tiers_reads_since(mine.rows.read, mine.evaluated);
     mine.lists.read = tiers_reads_since(mine.lists.read, w->apart.lists);
     mine.lists.read_bytes = tiers_reads_since(mine.lists.read_bytes, w->apart.list_bytes);
-    mine.rows.read_bytes = tiers_row_bytes(&w->tiers, mine.rows.read);
-    tiers_rows_from(&w->tiers, mine.from);
+    mine.rows.read_bytes = tiers_row_bytes(w->tiers, mine.rows.read);
+    tiers_rows_from(w->tiers, mine.from);
     for (int i = 0; i < GGNN_DEVICES_MAX; i++) mine.from[i] -= w->apart.from[i];
     return mine;
 }

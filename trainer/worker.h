@@ -60,7 +60,7 @@ typedef struct {
     device*     device;
     comm*       comm;
     tier_plan   planned; /* what lies in which of the */
-    tiers       tiers;
+    tiers*      tiers;
     loader*     loader;     /* NULL in full batch. In --parallel split it samples whole batches, and for evaluation */
     split_loader* split;    /* NULL: --parallel data */
     net*        net;
@@ -78,7 +78,8 @@ typedef struct {
 /* d becomes the worker's, and is closed with it. Every --batch is cut into slices, of which this worker computes that of
    its rank in `with`. All ranks call this. On failure false; worker_close is due all the same. */
 bool worker_open(worker* w, const config* c, const task* t, device* d, comm* with, error* why);
-void worker_close(worker* w); /* all zeros is fine */
+void worker_settle(worker* w); /* until its device is at rest: others may then close what it reads */
+void worker_close(worker* w);  /* all zeros is fine, for both */
 
 /* What --slopes measure measures on w's device: slices of training's own batches, beside what training takes of it at most. */
 slopes_plan worker_slopes_plan(const worker* w, const config* c, const task* t, const tiers_source* from, int64_t peak);
@@ -115,8 +116,9 @@ bool worker_evaluate(worker* w, int part, score* result, error* why);
 
 net* worker_net(const worker* w);
 
-/* What lies where (report_tiers). */
+/* The plan of what lies where (report_tiers), and the tiers that it says. */
 const tier_plan* worker_plan(const worker* w);
+const tiers* worker_tiers(const worker* w);
 
 /* What it did since worker_start_costs, which all ranks call before the first epoch. */
 void worker_start_costs(worker* w);

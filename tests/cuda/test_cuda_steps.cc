@@ -466,7 +466,7 @@ TEST(a_batch_that_is_held_stays_while_the_next_one_gets_more_room)
         if (!CHECK(expected != nullptr)) return;
         const int64_t          n = *expected->blocks.hop[1].num_src.n;
         std::vector<ggnn_node> id(static_cast<size_t>(n));
-        std::vector<float>     row(static_cast<size_t>(gpu.data.features.width));
+        std::vector<float>     row(static_cast<size_t>(tiers_view_of(gpu.data)->features.width));
         device_download(opened, id.data(), b->blocks.id, id.size() * sizeof id[0]);
         CHECK(!memcmp(id.data(), expected->blocks.id, id.size() * sizeof id[0]));
         for (int64_t v = 0; v < n; v++) {
@@ -634,7 +634,8 @@ TEST(an_allocation_that_fails_on_the_device_is_an_error)
         loader_pass pass = {};
         if (r.batches) pass = pass_of(&r, &f, 0);
         good = r.batches && loader_measure(r.batches, &pass, &why);
-        net_data data = {&r.data.graph, &r.data.features, r.data.labels};
+        const tiers_view* view = tiers_view_of(r.data);
+        net_data data = {&view->graph, &view->features, view->labels};
         c.device = opened;
         if (good) r.n = net_create(&c, &data, loader_shape(r.batches), nullptr, &why);
         for (int i = 0; r.n && i < 8 && !why.text[0]; i++) take_step(&r, &f, i, false);

@@ -839,29 +839,31 @@ static void add_loss(double* sum, int64_t* known, net_rows logits, int64_t row, 
 
 static const volatile sig_atomic_t never = 0;
 
-static void open_view(tiers* view, device* d, const task* t)
+static tiers* open_tiers(device* d, const task* t)
 {
+    tiers* opened;
     tiers_source from = {.graph = t->graph, .features = t->features, .labels = t->labels,
                          .ids = {[SPLIT_VAL] = t->ids[SPLIT_VAL]}, .count = {[SPLIT_VAL] = t->count[SPLIT_VAL]}};
-    CHECK(tiers_open(view, d, &from, &why));
+    CHECK(tiers_open(&opened, d, &from, &why));
+    return opened;
 }
 
 /* Validation of a net with the values of `same`, in mini-batches' own configuration; its GEMM's operations. */
 static int64_t run_evaluation(score* result, const config* how, const task* t, net_config c, net* same, int threads)
 {
     loader_plan plan = {.batch = 64, .how = {.num_hops = c.layers, .last_hop_global = net_reads_store(&c)}};
-    tiers view;
     c.device = device_open_cpu(threads, &why);
     device_enter(c.device);
-    open_view(&view, c.device, t);
-    net_data data = {&view.graph, &view.features, view.labels};
-    plan.graph = view.graph;
-    plan.features = view.features;
+    tiers* opened = open_tiers(c.device, t);
+    const tiers_view* view = tiers_view_of(opened);
+    net_data data = {&view->graph, &view->features, view->labels};
+    plan.graph = view->graph;
+    plan.features = view->features;
     for (int32_t h = 0; h < c.layers && c.model != NET_MLP; h++) plan.how.fanout[h] = 2;
     loader*     training = loader_create(c.device, &plan, NULL, &why);
     comm        alone;
     comm_open_alone(&alone, &never);
-    evaluation* e = evaluation_create(how, t, &view, &c, training, &alone, &why);
+    evaluation* e = evaluation_create(how, t, view, &c, training, &alone, &why);
     net*        n = net_create(&c, &data, loader_shape(training), evaluation_chunk(e), &why);
     memcpy(net_state_of(n).value, net_state_of(same).value, (size_t)net_state_of(n).count * sizeof(float));
     CHECK(evaluation_run(e, n, SPLIT_VAL, result, &why));
@@ -869,7 +871,7 @@ static int64_t run_evaluation(score* result, const config* how, const task* t, n
     net_free(n);
     evaluation_free(e);
     loader_free(training);
-    tiers_close(&view);
+    tiers_close(opened);
     device_close(c.device);
     device_enter(cpu);
     return flops;
@@ -974,21 +976,20 @@ TEST(evaluation_keeps_two_matrices_of_rows_at_most)
                 {4, 1, (N + ROOM) * LAST}, {4, 4, N * HIDDEN + (N + ROOM) * LAST}};
     fixture* f = random_fixture(N, FEATURES, 7);
     task     t = task_of(f, 7);
-    tiers    view;
     comm alone;
     comm_open_alone(&alone, &never);
-    open_view(&view, cpu, &t);
+    tiers* opened = open_tiers(cpu, &t);
     for (size_t i = 0; i < sizeof need / sizeof *need; i++)
         for (int short_by = 0; short_by < 2 && short_by <= need[i].elements; short_by++) {
             net_config  c = widening(need[i].kind, need[i].layers, 0);
             config      how = {.layers = c.layers, .hidden = HIDDEN, .data = "no/such/folder"};
             error       said = {""};
             how.eval_memory = need[i].elements * (int64_t)sizeof(float) - short_by;
-            evaluation* e = evaluation_create(&how, &t, &view, &c, NULL, &alone, &said);
+            evaluation* e = evaluation_create(&how, &t, tiers_view_of(opened), &c, NULL, &alone, &said);
             if (!CHECK_EQ(e == NULL, short_by)) printf("  case %d\n", (int)i);
             evaluation_free(e);
         }
-    tiers_close(&view);
+    tiers_close(opened);
     free(t.ids[SPLIT_VAL]);
     fixture_free(f);
 }
@@ -1000,39 +1001,38 @@ TEST(evaluation_of_more_edges_than_a_block_has_is_an_error_at_its_start)
     config   how = {.layers = 3, .hidden = 6, .eval_memory = 1 << 20};
     const int64_t edges = t.graph.num_edges;
     t.graph.num_edges = (int64_t)1 << 31;
-    tiers view;
     comm alone;
     comm_open_alone(&alone, &never);
-    open_view(&view, cpu, &t);
+    tiers* opened = open_tiers(cpu, &t);
     for (int kind = 0; kind < NUM_KINDS; kind++) {
         net_config  c = config_for(kind, 3);
         error       said = {""};
-        evaluation* e = evaluation_create(&how, &t, &view, &c, NULL, &alone, &said);
+        evaluation* e = evaluation_create(&how, &t, tiers_view_of(opened), &c, NULL, &alone, &said);
         CHECK((e == NULL) == (c.model != NET_MLP)); /* it looks at no edge */
         CHECK((strstr(said.text, "--eval sampled") != NULL) == (c.model != NET_MLP));
         evaluation_free(e);
     }
-    tiers_close(&view);
+    tiers_close(opened);
     t.graph.num_edges = edges; /* and of transformed rows, before which each rank has 4,096 of its own */
-    open_view(&view, cpu, &t);
+    opened = open_tiers(cpu, &t);
     for (int kind = 0; kind < NUM_KINDS; kind++)
         for (int over = 0; over < 2; over++) {
             net_config  c = config_for(kind, 3);
             error       said = {""};
             const bool  fits = !over || !net_transformed(&c, 4);
             t.graph.num_nodes = INT32_MAX - 4096 + over;
-            evaluation* e = evaluation_create(&how, &t, &view, &c, NULL, &alone, &said);
+            evaluation* e = evaluation_create(&how, &t, tiers_view_of(opened), &c, NULL, &alone, &said);
             if (!CHECK((e != NULL) == fits && (strstr(said.text, "--eval sampled") != NULL) == !fits)) printf("  kind %d, %d: %s\n", kind, over, said.text);
             evaluation_free(e);
             if (fits) continue;
             alone.ranks = 3;
             t.graph.num_nodes -= 2 * 4096;
             said.text[0] = 0;
-            e = evaluation_create(&how, &t, &view, &c, NULL, &alone, &said);
+            e = evaluation_create(&how, &t, tiers_view_of(opened), &c, NULL, &alone, &said);
             CHECK(!e && strstr(said.text, "--eval sampled") != NULL);
             alone.ranks = 1;
         }
-    tiers_close(&view);
+    tiers_close(opened);
     free(t.ids[SPLIT_VAL]);
     fixture_free(f);
 }

@@ -809,7 +809,8 @@ TEST(devices_read_parts_from_where_each_rule_places_them)
 /* ==== memory ==================================================================================================== */
 
 typedef struct {
-    tiers view;
+    tiers* tiers;
+    const tiers_view* view;
     tiers_source from;
     tiers_plan plan;
     task task;
@@ -835,13 +836,14 @@ static void open_scene(scene* s)
     for (int kind = 0; kind < TIERS_KINDS; kind++) s->plan.share[kind] = (tiers_share){s->rank, N / 3, s->cache_rank, N / 3};
     s->from = (tiers_source){.graph = s->task.graph, .features = s->task.features, .labels = s->task.labels, .plan = &s->plan};
     s->device = device_open_cpu(1, &why);
-    CHECK(tiers_open(&s->view, s->device, &s->from, &why));
+    CHECK(tiers_open(&s->tiers, s->device, &s->from, &why));
+    s->view = tiers_view_of(s->tiers);
     CHECK_STR(why.text, "");
 }
 
 static void close_scene(scene* s)
 {
-    tiers_close(&s->view);
+    tiers_close(s->tiers);
     device_close(s->device);
     task_close(&s->task);
     free(s->rank);
@@ -864,15 +866,16 @@ static void protect(const scene* s, int tier, int kind)
     const int64_t N = s->task.graph.num_nodes;
     const void* start[] = {g->indptr, g->indices, s->task.features.rows};
     const size_t bytes[] = {(size_t)(N + 1) * 8, (size_t)g->num_edges * sizeof(ggnn_node), (size_t)(N * s->task.features.pitch)};
-    const tiers_memory* own = tier == 0 ? &s->view.cache[kind] : &s->view.part[kind];
     for (int i = 0; tier == 2 && i < 3; i++)
         if ((i < 2) == (kind == TIERS_GRAPH))
             CHECK_EQ(mprotect((void*)(uintptr_t)start[i], (bytes[i] + PAGE - 1) / PAGE * PAGE, PROT_NONE), 0);
     if (tier == 2) return;
-    CHECK(own->bytes > PAGE);
-    const uintptr_t begin = ((uintptr_t)own->start + PAGE - 1) / PAGE * PAGE;
-    const uintptr_t end = ((uintptr_t)own->start + own->bytes) / PAGE * PAGE;
-    CHECK_EQ(mprotect((void*)begin, end - begin, PROT_NONE), 0);
+    const int from = tier == 0 ? 2 : 0; /* of one part: the part, the host, the cache */
+    const ggnn_csc* lists = &s->view->graph.part[from];
+    const char* begin = kind == TIERS_GRAPH ? (const char*)lists->indptr : s->view->features.base[from];
+    const char* end = kind == TIERS_GRAPH ? (const char*)(lists->indices + lists->num_edges) : begin + N / 3 * s->view->features.pitch;
+    CHECK((uintptr_t)begin % PAGE == 0);
+    CHECK_EQ(mprotect((void*)(uintptr_t)begin, ((size_t)(end - begin) + PAGE - 1) / PAGE * PAGE, PROT_NONE), 0);
 }
 
 /* In a process of its own, with only `left` of a kind's tiers readable: does it read the rows or lists of the nodes of
@@ -889,9 +892,9 @@ static bool can_read(const scene* s, int kind, int tier, int left)
         volatile int64_t sum = 0;
         for (int64_t v = 0; v < s->task.graph.num_nodes; v++) {
             if (tier_of(s, v) != tier) continue;
-            const ggnn_list list = kind == TIERS_GRAPH ? ggnn_neighbors(&s->view.graph, (ggnn_node)v) : (ggnn_list){0};
+            const ggnn_list list = kind == TIERS_GRAPH ? ggnn_neighbors(&s->view->graph, (ggnn_node)v) : (ggnn_list){0};
             for (int64_t i = 0; i < list.degree; i++) sum += list.id[i];
-            if (kind == TIERS_FEATURES) sum += *(const volatile int32_t*)ggnn_row(&s->view.features, v);
+            if (kind == TIERS_FEATURES) sum += *(const volatile int32_t*)ggnn_row(&s->view->features, v);
         }
         (void)sum;
         _exit(0);
@@ -916,27 +919,27 @@ TEST(all_rows_and_lists_are_those_of_the_whole_arrays)
     scene s;
     open_scene(&s);
     for (int64_t v = 0; v < s.task.graph.num_nodes; v++) {
-        const ggnn_list a = ggnn_neighbors(&s.view.graph, (ggnn_node)v), b = ggnn_neighbors(&s.task.graph, (ggnn_node)v);
+        const ggnn_list a = ggnn_neighbors(&s.view->graph, (ggnn_node)v), b = ggnn_neighbors(&s.task.graph, (ggnn_node)v);
         CHECK(a.degree == b.degree && a.position == b.position && !memcmp(a.id, b.id, (size_t)a.degree * sizeof *a.id));
-        CHECK(!memcmp(ggnn_row(&s.view.features, v), ggnn_row(&s.task.features, v), (size_t)s.task.features.pitch));
+        CHECK(!memcmp(ggnn_row(&s.view->features, v), ggnn_row(&s.task.features, v), (size_t)s.task.features.pitch));
     }
     const int64_t N = s.task.graph.num_nodes, row = s.task.features.pitch;
-    const tiers_count rows = tiers_counted(&s.view, TIERS_FEATURES), lists = tiers_counted(&s.view, TIERS_GRAPH);
+    const tiers_count rows = tiers_counted(s.tiers, TIERS_FEATURES), lists = tiers_counted(s.tiers, TIERS_GRAPH);
     CHECK(rows.placed.cache == N / 3 && rows.placed.own == N / 3 && rows.placed.peer == 0 && rows.placed.host == N - N / 3);
     CHECK(rows.placed_bytes.cache == N / 3 * row && rows.placed_bytes.host == (N - N / 3) * row);
     CHECK(lists.read.cache == N / 3 && lists.read.own == N / 6 && lists.read.host == N - N / 2);
-    s.view.edges_read[0] = s.view.edges_read[1] = s.view.edges_read[2] = 7; /* of part, host and cache */
-    const tiers_reads edges = tiers_counted(&s.view, TIERS_GRAPH).read_bytes;
+    s.view->edges_read[0] = s.view->edges_read[1] = s.view->edges_read[2] = 7; /* of part, host and cache */
+    const tiers_reads edges = tiers_counted(s.tiers, TIERS_GRAPH).read_bytes;
     const int64_t seven = 7 * (int64_t)sizeof(ggnn_node);
     CHECK(edges.cache == 16 * (N / 3) + seven && edges.own == 16 * (N / 6) + seven && edges.peer == 0 && edges.host == 16 * (N - N / 2) + seven);
     int64_t from[GGNN_DEVICES_MAX];
-    tiers_rows_from(&s.view, from);
+    tiers_rows_from(s.tiers, from);
     CHECK_EQ(from[0], rows.read.own);
-    tiers_start_counting(&s.view);
-    tiers_rows_from(&s.view, from);
+    tiers_start_counting(s.tiers);
+    tiers_rows_from(s.tiers, from);
     CHECK_EQ(from[0], 0);
     for (int kind = 0; kind < TIERS_KINDS; kind++) {
-        const tiers_count now = tiers_counted(&s.view, (tiers_kind)kind), before = kind == TIERS_GRAPH ? lists : rows;
+        const tiers_count now = tiers_counted(s.tiers, (tiers_kind)kind), before = kind == TIERS_GRAPH ? lists : rows;
         const tiers_reads zero = {0, 0, 0, 0};
         CHECK(!memcmp(&now.read, &zero, sizeof zero) && !memcmp(&now.read_bytes, &zero, sizeof zero));
         CHECK(!memcmp(&now.placed, &before.placed, sizeof zero) && !memcmp(&now.placed_bytes, &before.placed_bytes, sizeof zero));
@@ -1030,18 +1033,43 @@ TEST(what_is_unused_is_not_there)
     error why = {""};
     scene s;
     open_scene(&s);
-    tiers_close(&s.view);
+    tiers_close(s.tiers);
     const int64_t N = s.task.graph.num_nodes;
     s.plan.share[TIERS_GRAPH] = (tiers_share){NULL, N, NULL, 0};
     s.plan.share[TIERS_FEATURES] = (tiers_share){NULL, 0, s.cache_rank, N};
-    CHECK(tiers_open(&s.view, s.device, &s.from, &why));
-    CHECK(!s.view.graph.part && s.view.graph.whole.indices == s.task.graph.whole.indices);
-    CHECK(s.view.features.base[0] == NULL && s.view.features.base[1] == NULL && s.view.features.base[2] != NULL);
-    tiers_close(&s.view);
+    CHECK(tiers_open(&s.tiers, s.device, &s.from, &why));
+    s.view = tiers_view_of(s.tiers);
+    CHECK(!s.view->graph.part && s.view->graph.whole.indices == s.task.graph.whole.indices);
+    CHECK(s.view->features.base[0] == NULL && s.view->features.base[1] == NULL && s.view->features.base[2] != NULL);
+    tiers_close(s.tiers);
     s.from.plan = NULL;
-    CHECK(tiers_open(&s.view, s.device, &s.from, &why));
-    CHECK(!s.view.tables && !s.view.graph.traffic && !s.view.features.traffic && s.view.local);
+    CHECK(tiers_open(&s.tiers, s.device, &s.from, &why));
+    s.view = tiers_view_of(s.tiers);
+    CHECK(!s.view->edges_read && !s.view->graph.traffic && !s.view->features.traffic && s.view->local);
     close_scene(&s);
+}
+
+/* Machines of two ranks each. Rows are sent by all ranks or by those of a machine, and then every rank has all lists. */
+TEST(parts_by_owner_are_told_of_lists_and_of_rows)
+{
+    static const volatile sig_atomic_t never = 0;
+    for (int i = 0; i < 3; i++) { /* a replica, exchange in a machine, over machines */
+        error why = {""};
+        scene s;
+        comm c;
+        tiers* t;
+        open_scene(&s);
+        comm_open_alone(&c, &never);
+        c.ranks = 6;
+        c.locals = 2;
+        c.machines = 3;
+        const tiers_source from = {.graph = s.from.graph, .features = s.from.features, .over = i ? &c : NULL, .exchange = i > 0, .machines = i == 2};
+        CHECK(tiers_open(&t, s.device, &from, &why)); /* waits for no rank */
+        CHECK_EQ(tiers_parts(t, TIERS_GRAPH), 1);
+        CHECK_EQ(tiers_parts(t, TIERS_FEATURES), i == 0 ? 1 : i == 1 ? 2 : 6);
+        tiers_close(t);
+        close_scene(&s);
+    }
 }
 
 static int64_t in_lines(int64_t bytes) { return (bytes + 127) / 128 * 128; }
@@ -1115,8 +1143,9 @@ static many* many_new(void)
 }
 
 /* Nothing of the host's is there, but what no other tier has; all else is as it is on the host. */
-static void check_view(const many* m, const tiers_source* from, const tiers* t)
+static void check_view(const many* m, const tiers_source* from, const tiers* opened)
 {
+    const tiers_view* t = tiers_view_of(opened);
     int64_t wrong = 0;
     float* rows = malloc(sizeof m->rows);
     ggnn_node* id = malloc(MANY * sizeof *id);
@@ -1135,7 +1164,7 @@ static void check_view(const many* m, const tiers_source* from, const tiers* t)
     CHECK(t->labels.label != m->label && !memcmp(t->labels.label, m->label, sizeof m->label) && !t->labels.target);
     CHECK(t->ids[1] == t->ids[3] && t->ids[1] != m->ids[0] && !memcmp(t->ids[1], m->ids[0], sizeof m->ids[0]));
     CHECK(!t->ids[0] && t->ids[2] != t->ids[1] && !memcmp(t->ids[2], m->ids[1], sizeof m->ids[1]));
-    CHECK(tiers_host_graph(t, &from->graph) == &from->graph && tiers_device_graph(t) == &t->graph);
+    CHECK(tiers_host_graph(opened, &from->graph) == &from->graph && tiers_device_graph(opened) == &t->graph);
 }
 
 typedef struct {
@@ -1148,18 +1177,18 @@ typedef struct {
 static void* open_part_of(void* context)
 {
     owner* o = context;
-    tiers t;
+    tiers* t;
     device* d = device_open_elsewhere(0, &o->why);
     o->from.over = o->c;
     const bool good = tiers_open(&t, d, &o->from, &o->why);
     if (!good) comm_fail(o->c, &o->why);
-    if (good) check_view(o->m, &o->from, &t);
+    if (good) check_view(o->m, &o->from, t);
     for (int kind = 0; good && kind < TIERS_KINDS; kind++) {
-        const tiers_count n = tiers_counted(&t, (tiers_kind)kind);
+        const tiers_count n = tiers_counted(t, (tiers_kind)kind);
         CHECK(n.read.own > 0 && n.read.own + n.read.peer == MANY && n.placed.own == n.read.own && n.placed.peer == n.read.peer);
     }
     comm_barrier(o->c, &o->why); /* nobody reads any more */
-    tiers_close(&t);
+    tiers_close(t);
     device_close(d);
     return NULL;
 }
@@ -1180,19 +1209,19 @@ TEST(a_device_of_its_own_memory_gets_all_lists_rows_and_weights)
                              .features = ggnn_store_plain(m->rows, MANY, MANY_WIDTH, GGNN_F32), .labels = {.label = m->label},
                              .ids = {NULL, m->ids[0], m->ids[1], m->ids[0]}, .count = {0, 10, 10, 10}, .plan = i < 8 ? &plan : NULL};
         if (i < 9) {
-            tiers t;
+            tiers* t;
             CHECK(tiers_open(&t, d, &from, &why));
             CHECK_STR(why.text, "");
-            check_view(m, &from, &t);
+            check_view(m, &from, t);
             for (int kind = 0; i < 8 && kind < TIERS_KINDS; kind++) {
-                const tiers_count n = tiers_counted(&t, (tiers_kind)kind);
+                const tiers_count n = tiers_counted(t, (tiers_kind)kind);
                 CHECK(n.placed.cache == cached && n.placed.own == part && n.placed.host == MANY - part && n.placed.peer == 0);
                 CHECK(n.read.cache == cached && n.read.cache + n.read.own + n.read.host == MANY);
                 if (kind) CHECK(n.placed_bytes.cache == cached * 12 && n.placed_bytes.own == part * 12 && n.placed_bytes.host == (MANY - part) * 12);
             }
-            tiers_start_counting(&t);
-            CHECK_EQ(tiers_counted(&t, TIERS_GRAPH).read.cache + tiers_counted(&t, TIERS_FEATURES).read.own, 0);
-            tiers_close(&t);
+            tiers_start_counting(t);
+            CHECK_EQ(tiers_counted(t, TIERS_GRAPH).read.cache + tiers_counted(t, TIERS_FEATURES).read.own, 0);
+            tiers_close(t);
         } else { /* by each kind of owners, over three devices */
             comm c[3];
             owner o[3];
@@ -2020,6 +2049,13 @@ static void* plan_share(void* context)
     return NULL;
 }
 
+/* Counts what caches and parts take. */
+static void* take_counted(device* d, size_t bytes, const char* what, error* why)
+{
+    if (!strncmp(what, "the cache of", 12) || !strncmp(what, "parts of the", 12)) d->bytes += (int64_t)bytes;
+    return elsewhere_tables.memory.take(d, bytes, what, why);
+}
+
 /* Tiers of a device with memory of its own, that a planner filled with so many bytes for them. */
 static void* open_planned(void* context)
 {
@@ -2028,19 +2064,20 @@ static void* open_planned(void* context)
     const task* from_task = p->task;
     device* d = device_open_elsewhere(0, &p->why);
     own_tables own; /* not the host's memory, and a megabyte of it */
-    tiers t = {0};
+    tiers* t = NULL;
     own_tables_of(&own, d);
     own.memory.room = limited_room;
+    own.memory.take = take_counted;
     d->ops = &own.ops;
     bool good = open_plan(p, d) && tier_plan_fill(&p->plan, p->peak, &p->why);
     const tiers_source from = {.graph = from_task->graph, .features = from_task->features, .labels = from_task->trained, .over = p->c,
                                .plan = &p->plan.plan};
     good = good && tiers_open(&t, d, &from, &p->why);
     if (!good) comm_fail(p->c, &p->why);
-    int64_t bytes = tier_plan_rankings(&p->plan), entries = bytes, cached = 0;
+    int64_t entries = tier_plan_rankings(&p->plan), cached = 0;
+    const int64_t bytes = entries + d->bytes;
     for (int kind = 0; good && kind < TIERS_KINDS; kind++) {
-        const tiers_reads there = tiers_counted(&t, (tiers_kind)kind).placed_bytes;
-        bytes += (int64_t)(t.cache[kind].bytes + t.part[kind].bytes);
+        const tiers_reads there = tiers_counted(t, (tiers_kind)kind).placed_bytes;
         entries += there.cache + there.own;
         cached += there.cache;
     }
@@ -2053,7 +2090,7 @@ static void* open_planned(void* context)
     CHECK_EQ(said, 1); /* once, however often it was placed */
     if (test_errors) printf("  %lld bytes, %lld of entries, have %lld\n", (long long)bytes, (long long)entries, (long long)total);
     comm_barrier(p->c, &p->why);
-    tiers_close(&t);
+    tiers_close(t);
     tier_plan_close(&p->plan);
     device_close(d);
     return NULL;
@@ -2230,6 +2267,7 @@ int main(int argc, char** argv)
     RUN(rows_beyond_what_evaluation_may_take_lie_in_one_file_of_all_ranks);
     RUN(sixteen_devices_say_from_which_of_them_rows_came);
     RUN(what_is_unused_is_not_there);
+    RUN(parts_by_owner_are_told_of_lists_and_of_rows);
     RUN(rows_of_any_width_lie_in_tiers);
     RUN(budgets_of_nothing_one_row_and_everything);
     RUN(no_part_is_larger_than_a_device);

@@ -147,8 +147,8 @@ static history run_with(const config* c, const task* t, int32_t workers, int thr
         result.same = result.same && !memcmp(s.value, net_state_of(k.worker[r].net).value, bytes);
     if (k.factored) result.queue = factored_counts(k.factored);
     for (int32_t r = 0; r < workers; r++) {
-        result.rows[r] = tiers_counted(&k.worker[r].tiers, TIERS_FEATURES).read;
-        result.lists[r] = tiers_counted(&k.worker[r].tiers, TIERS_GRAPH).read;
+        result.rows[r] = tiers_counted(k.worker[r].tiers, TIERS_FEATURES).read;
+        result.lists[r] = tiers_counted(k.worker[r].tiers, TIERS_GRAPH).read;
         worker_close(&k.worker[r]);
     }
     comm_close_threads(k.comm, workers);
@@ -1002,7 +1002,7 @@ TEST(evaluation_has_chunks_whose_lists_are_a_quarter_of_its_memory)
             for (int less = 0; less < 2; less++) {
                 char words[400];
                 error why = {""};
-                tiers t;
+                tiers* t;
                 config c = config_of(words, "--model sage --fanout 3,3 --eval-every 1");
                 device* d = device_open_cpu(1, &why);
                 const tiers_source from = {.graph = f->task.graph, .features = f->task.features};
@@ -1012,11 +1012,11 @@ TEST(evaluation_has_chunks_whose_lists_are_a_quarter_of_its_memory)
                 c.eval_memory = 4 * edge * fullest_chunk(&g->graph, chunk) - less;
                 int64_t should = 4096;
                 while (tight && should > 64 && edge * fullest_chunk(&g->graph, should) > c.eval_memory / 4) should /= 2;
-                evaluation* e = evaluation_create(&c, &f->task, &t, &network, NULL, &alone, &why);
+                evaluation* e = evaluation_create(&c, &f->task, tiers_view_of(t), &network, NULL, &alone, &why);
                 if (CHECK(e != NULL)) CHECK_EQ(evaluation_chunk(e)->blocks->hop[0].num_dst.max, should);
                 else printf("  %s\n", why.text);
                 evaluation_free(e);
-                tiers_close(&t);
+                tiers_close(t);
                 device_close(d);
             }
     free(rows);
@@ -1064,7 +1064,7 @@ TEST(chunks_of_a_tight_device_have_room_for_the_fullest_and_its_sources)
     for (int i = 0; i < 5 * 2 * 2 * 2 * 2; i++) {
         char words[400];
         error why = {""};
-        tiers t;
+        tiers* t;
         const int kind = i / 16, layers = 1 + i % 2, exchanged = i / 2 % 2, hub_part = i / 4 % 2 ? SPLIT_TEST : SPLIT_VAL;
         config c = config_of(words, "--model sage --fanout 3,3 --eval-every 1");
         device* d = device_open_cpu(1, &why);
@@ -1087,16 +1087,16 @@ TEST(chunks_of_a_tight_device_have_room_for_the_fullest_and_its_sources)
             edges = (k % chunk ? edges : 0) + indptr[hubs[k] + 1] - indptr[hubs[k]];
             if (edges > most) most = edges;
         }
-        t.exchange = exchanged ? (exchange*)(void*)&alone : NULL; /* which is not called */
+        tiers_view view = *tiers_view_of(t);
+        if (exchanged) view.exchange = (exchange*)(void*)&alone; /* which is not called */
         memset(&room_seen, 0, sizeof room_seen);
-        evaluation* e = evaluation_create(&c, &f->task, &t, &network, NULL, &alone, &why);
+        evaluation* e = evaluation_create(&c, &f->task, &view, &network, NULL, &alone, &why);
         const bool numbered = exchanged && !net_transformed(&network, WIDTH);
         const bool good = CHECK(e != NULL) & CHECK_EQ(room_seen.ids[0], chunk) & CHECK_EQ(room_seen.edges[0], looks ? most : 1) &
                           CHECK_EQ(room_seen.ids[1], !numbered ? chunk : chunk + most < MANY ? chunk + most : MANY);
         if (!good) printf("  case %d: model %d, %d layers, chunk %d: %s\n", i, (int)network.model, layers, (int)chunk, why.text);
-        t.exchange = NULL;
         evaluation_free(e);
-        tiers_close(&t);
+        tiers_close(t);
         device_close(d);
     }
     free(rows);

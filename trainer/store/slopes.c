@@ -9,7 +9,7 @@ enum { BATCHES = 8 };
 typedef struct {
     device* device;
     const slopes_plan* plan;
-    tiers tiers;
+    tiers* tiers;
     loader* loader;
     int64_t batches;     /* taken in a turn, */
     int64_t of;          /* of so many in an epoch */
@@ -25,10 +25,11 @@ static bool open_bench(bench* b, const tiers_plan* placed, error* why)
     for (int i = 0; i < TIERS_LISTS; i++)
         if (i != p->list) from.ids[i] = NULL;
     if (!tiers_open(&b->tiers, b->device, &from, why)) return false;
-    const loader_plan plan = {.graph = b->tiers.graph, .features = b->tiers.features, .how = p->how, .batch = p->batch,
+    const tiers_view* view = tiers_view_of(b->tiers);
+    const loader_plan plan = {.graph = view->graph, .features = view->features, .how = p->how, .batch = p->batch,
                               .rank = p->rank, .ranks = p->ranks, .extract = true};
     loader_pass pass = p->pass;
-    pass.ids = b->tiers.ids[p->list];
+    pass.ids = view->ids[p->list];
     b->loader = loader_create(b->device, &plan, NULL, why);
     if (!b->loader || !loader_measure(b->loader, &pass, why)) return false;
     b->of = loader_batches(b->loader, &pass);
@@ -40,8 +41,9 @@ static void close_bench(bench* b)
 {
     device_settle(b->device);
     loader_free(b->loader);
-    tiers_close(&b->tiers);
+    tiers_close(b->tiers);
     b->loader = NULL;
+    b->tiers = NULL;
 }
 
 double slopes_epoch(const double seconds[SLOPES_TURNS], int64_t batches, int64_t all)
@@ -57,7 +59,7 @@ static bool take_turn(bench* b, int turn, double seconds[TIERS_KINDS][SLOPES_TUR
 {
     loader_pass pass = b->plan->pass;
     const loader_cost before = loader_cost_of(b->loader);
-    pass.ids = b->tiers.ids[b->plan->list];
+    pass.ids = tiers_view_of(b->tiers)->ids[b->plan->list];
     loader_begin(b->loader, &pass, 0);
     for (int64_t i = 0; i < b->batches; i++) {
         const mini_batch* taken = batch_take(b->loader, why);
@@ -86,7 +88,7 @@ static bool measure_size(slopes* s, int size, bench* b, const ggnn_node* rank, i
     for (int turn = 0; good && turn < SLOPES_TURNS; turn++) good = take_turn(b, turn, seconds, why);
     for (int kind = 0; good && kind < TIERS_KINDS; kind++) {
         s->ms[kind][size] = slopes_epoch(seconds[kind], b->batches, b->of);
-        const tiers_count count = tiers_counted(&b->tiers, (tiers_kind)kind);
+        const tiers_count count = tiers_counted(b->tiers, (tiers_kind)kind);
         s->hit[kind][size] = hit_ratio(count.read);
         s->bytes[size] += count.placed_bytes.cache;
     }

@@ -350,7 +350,6 @@ static void begin(tier_plan* p, const tier_options* c, ggnn_sizes sizes, int64_t
     p->nodes = nodes;
     p->sizes = sizes;
     p->parts = parts;
-    memcpy(p->slopes, c->slopes, sizeof p->slopes);
     for (int kind = 0; kind < TIERS_KINDS; kind++) p->reach[kind] = nodes;
 }
 
@@ -505,13 +504,13 @@ static bool fill_dual(tier_plan* p, int64_t budget, error* why)
     for (int kind = 0; kind < TIERS_KINDS; kind++)
         for (int64_t v = 0; v < p->nodes && p->reach[kind] < p->nodes; v++)
             if (p->of_cache[kind][v] >= p->reach[kind]) p->count[kind][v] = -1;
-    const ggnn_dual from = {p->count[TIERS_FEATURES], p->count[TIERS_GRAPH], p->slopes[1], p->slopes[0], &p->sizes, budget};
+    const ggnn_dual from = {p->count[TIERS_FEATURES], p->count[TIERS_GRAPH], p->options.slopes[1], p->options.slopes[0], &p->sizes, budget};
     const ggnn_dual_fill fill = ggnn_fill_dual(rows, lists, &from, p->nodes, p->work);
     graph->cache_rank = lists;
     graph->cached = fill.lists;
     features->cache_rank = rows;
     features->cached = fill.rows;
-    if (!p->slopes[0] && !p->slopes[1]) tier_plan_note(p, "--cache dual: both slopes are 0, so that frequency a byte decides");
+    if (!p->options.slopes[0] && !p->options.slopes[1]) tier_plan_note(p, "--cache dual: both slopes are 0, so that frequency a byte decides");
     return true;
 }
 
@@ -571,6 +570,13 @@ static void forget_identities(tier_plan* p)
         for (int i = 0; i < 2; i++)
             if (*rank[i] && is_identity(p, *rank[i])) *rank[i] = NULL;
     }
+}
+
+void tier_plan_take_slopes(tier_plan* p, const int64_t slopes[2])
+{
+    memcpy(p->options.slopes, slopes, sizeof p->options.slopes);
+    tier_plan_note(p, "--slopes %lld,%lld (measured on device 0: nanoseconds an epoch that all lists, and all rows, being cached "
+                   "would save)", (long long)slopes[0], (long long)slopes[1]);
 }
 
 /* Lists that parts hold in another order than the file's, or than rows', have a ranking of their own, which takes room: what is

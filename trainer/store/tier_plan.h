@@ -35,7 +35,6 @@ typedef struct { /* all zeros: there is no plan */
     int64_t  total;  /* bytes of the device that count; INT64_MAX: there is no limit */
     int64_t  reach[TIERS_KINDS]; /* nodes that the cache may have: all, or those whose list or row this rank may read */
     bool     peaks;  /* the device has memory of its own */
-    int64_t  slopes[2]; /* of lists, of rows: the options', or measured (slopes.h) before tier_plan_fill */
     ranking  file;
     int64_t  from_file[TIERS_KINDS]; /* ranks below these are cached, as a dual file says */
     ggnn_placement placement;
@@ -55,6 +54,7 @@ bool tier_plan_open(tier_plan* p, const tier_options* options, const tier_data* 
                     const ggnn_sampling* how, error* why);
 bool tier_plan_asks_peak(const tier_plan* p);
 int64_t tier_plan_room(const tier_plan* p, int64_t peak); /* bytes beside that peak; 1 GiB where no limit is known */
+void tier_plan_take_slopes(tier_plan* p, const int64_t slopes[2]); /* of --slopes measure (slopes.h), in place of the options' */
 bool tier_plan_fill(tier_plan* p, int64_t peak, error* why);
 int64_t tier_plan_rankings(const tier_plan* p); /* bytes of the rankings that the filled tiers keep, each once */
 

@@ -5,20 +5,60 @@
 
 #include "common/memory.h"
 
+typedef struct { /* one allocation; on a CPU it has pages of its own */
+    char*  start;
+    size_t bytes;
+} tiers_memory;
+
+struct tiers {
+    tiers_view view;
+
+    /* copies of whole arrays on the device, and whole arrays of the host's that were pinned */
+    struct {
+        const void* from;
+        void*       there;
+    } sent[16];
+    const void* pinned[8];
+
+    /* the ranks that parts lie over; NULL: a replica */
+    comm*   over;
+    int32_t parts, local_rank;
+    int32_t exchanged; /* rows by exchange lie over so many parts */
+
+    /* this device's own memory, and the parts of a CPU's ranks */
+    tiers_memory cache[TIERS_KINDS], part[TIERS_KINDS];
+    comm_shared  shared[TIERS_KINDS];
+
+    /* (kinds, locals) parts of other processes; NULL: in this one */
+    void** borrowed;
+
+    /* what graph and features point to, and the counts of what was read, on the device; NULL: there are none */
+    void* tables;
+    void* host_tables;
+
+    /* (N) ranks by owner, of parts by hash */
+    ggnn_node* owned;
+
+    /* (parts) the device that each is read from */
+    int16_t* source;
+
+    tiers_reads placed[TIERS_KINDS], placed_bytes[TIERS_KINDS];
+};
+
 /* ==== whole arrays ============================================================================================== */
 
 /* An array as the device reads it: where it is, or a copy, one however often it is asked for. NULL where there is none,
    or no room. */
 static void* show(tiers* t, const void* from, size_t bytes, const char* what, error* why)
 {
-    void* there = from ? device_map(t->device, from) : NULL;
+    void* there = from ? device_map(t->view.device, from) : NULL;
     int i = 0;
     if (!from || there || why->text[0]) return there;
     while (t->sent[i].there && t->sent[i].from != from) i++;
     if (t->sent[i].there) return t->sent[i].there;
     t->sent[i].from = from;
-    t->sent[i].there = device_new(t->device, bytes, what, why);
-    if (t->sent[i].there) device_upload(t->device, t->sent[i].there, from, bytes);
+    t->sent[i].there = device_new(t->view.device, bytes, what, why);
+    if (t->sent[i].there) device_upload(t->view.device, t->sent[i].there, from, bytes);
     return t->sent[i].there;
 }
 
@@ -26,7 +66,7 @@ static void show_graph(tiers* t, const ggnn_graph* g, error* why)
 {
     size_t nodes = (size_t)g->num_nodes, edges = (size_t)g->num_edges;
     const ggnn_csc* all = &g->whole;
-    t->graph = ggnn_graph_plain(show(t, all->indptr, (nodes + 1) * sizeof *all->indptr, "the graph's offsets", why),
+    t->view.graph = ggnn_graph_plain(show(t, all->indptr, (nodes + 1) * sizeof *all->indptr, "the graph's offsets", why),
                                 show(t, all->indices, edges * sizeof *all->indices, "the graph's edges", why),
                                 show(t, all->weight, edges * sizeof *all->weight, "the edges' weights", why),
                                 g->num_nodes, g->num_edges);
@@ -34,10 +74,10 @@ static void show_graph(tiers* t, const ggnn_graph* g, error* why)
 
 static void show_features(tiers* t, const ggnn_store* f, int64_t nodes, error* why)
 {
-    t->features = *f;
-    t->features.rows = show(t, f->rows, (size_t)nodes * (size_t)f->pitch, "the features", why);
-    t->features.traffic = NULL;
-    t->local = true;
+    t->view.features = *f;
+    t->view.features.rows = show(t, f->rows, (size_t)nodes * (size_t)f->pitch, "the features", why);
+    t->view.features.traffic = NULL;
+    t->view.local = true;
 }
 
 /* An array of the host tier. */
@@ -46,7 +86,7 @@ static const void* pin(tiers* t, const void* from, size_t bytes, const char* wha
     int i = 0;
     while (t->pinned[i]) i++;
     if (!from || !bytes || why->text[0]) return from;
-    const void* there = device_pin(t->device, from, bytes, what, &t->copied, why);
+    const void* there = device_pin(t->view.device, from, bytes, what, &t->view.copied, why);
     if (there) t->pinned[i] = from;
     return there;
 }
@@ -205,10 +245,17 @@ static size_t in_pages(size_t bytes) { return (bytes + PAGE - 1) / PAGE * PAGE; 
 static size_t whole_units(bool host, size_t bytes) { return host ? in_pages(bytes) : (bytes + 127) / 128 * 128; }
 static char*  to_page(void* memory) { return (char*)in_pages((size_t)(uintptr_t)memory); }
 
-static bool on_host(const tiers* t) { return t->device->host_memory; }
+static bool on_host(const tiers* t) { return t->view.device->host_memory; }
 
-const ggnn_graph* tiers_host_graph(const tiers* t, const ggnn_graph* file) { return on_host(t) ? &t->graph : file; }
-const ggnn_graph* tiers_device_graph(const tiers* t) { return on_host(t) ? NULL : &t->graph; }
+const tiers_view* tiers_view_of(const tiers* t) { return &t->view; }
+const ggnn_graph* tiers_host_graph(const tiers* t, const ggnn_graph* file) { return on_host(t) ? &t->view.graph : file; }
+const ggnn_graph* tiers_device_graph(const tiers* t) { return on_host(t) ? NULL : &t->view.graph; }
+
+int32_t tiers_parts(const tiers* t, tiers_kind kind)
+{
+    if (t->view.exchange) return kind == TIERS_GRAPH ? 1 : t->exchanged;
+    return t->over ? t->parts : 1;
+}
 
 /* The own cache of one kind, if it has any row. */
 static bool open_cache(tiers* t, const cutter* k, piece* p, error* why)
@@ -220,8 +267,8 @@ static bool open_cache(tiers* t, const cutter* k, piece* p, error* why)
     if (!measure_piece(p, k, t->parts + 1, why)) return false;
     const size_t bytes = bytes_of(k->from, k->kind, *p);
     m->bytes = on_host(t) ? in_pages(bytes) + PAGE : bytes;
-    m->start = device_new(t->device, m->bytes, what[k->kind], why);
-    return m->start && write_piece(t->device, k, t->parts + 1, on_host(t) ? to_page(m->start) : m->start, why);
+    m->start = device_new(t->view.device, m->bytes, what[k->kind], why);
+    return m->start && write_piece(t->view.device, k, t->parts + 1, on_host(t) ? to_page(m->start) : m->start, why);
 }
 
 static bool stores(const tiers_source* from, int32_t rank, int32_t part)
@@ -263,14 +310,14 @@ static bool open_own_parts(tiers* t, const cutter* k, holding* mine, error* why)
     }
     if (host && t->over && !comm_share(t->over, &t->shared[k->kind], m->bytes + PAGE, what[k->kind], why)) return false;
     if (host && t->over) memory = t->shared[k->kind].part[t->local_rank];
-    else if (m->bytes) memory = m->start = device_new(t->device, m->bytes + (host ? PAGE : 0), what[k->kind], why);
+    else if (m->bytes) memory = m->start = device_new(t->view.device, m->bytes + (host ? PAGE : 0), what[k->kind], why);
     if (!memory && m->bytes) return false;
     if (host) memory = to_page(memory);
     mine->memory[k->kind] = memory;
-    if (!host && m->bytes && t->over && !t->over->one_process && !device_lend(t->device, memory, mine->handle[k->kind], why)) return false;
+    if (!host && m->bytes && t->over && !t->over->one_process && !device_lend(t->view.device, memory, mine->handle[k->kind], why)) return false;
     for (int32_t p = 0; p < t->parts; p++)
         if (stores(k->from, t->local_rank, p) && part[p].nodes &&
-            !write_piece(t->device, k, p, memory + part[p].at, why)) return false;
+            !write_piece(t->view.device, k, p, memory + part[p].at, why)) return false;
     return true;
 }
 
@@ -281,10 +328,10 @@ static char* reach(tiers* t, const holding* of, int32_t r, tiers_kind kind, erro
     char* memory = of->memory[kind];
     if (of->process != getpid()) {
         void** borrowed = &t->borrowed[(kind == TIERS_FEATURES ? t->over->locals : 0) + r];
-        if (!*borrowed) *borrowed = device_borrow(t->device, of->handle[kind], why);
+        if (!*borrowed) *borrowed = device_borrow(t->view.device, of->handle[kind], why);
         memory = *borrowed;
     }
-    return memory && device_reach(t->device, memory, why) ? memory : NULL;
+    return memory && device_reach(t->view.device, memory, why) ? memory : NULL;
 }
 
 /* ==== tables ==================================================================================================== */
@@ -432,19 +479,19 @@ static void show_split(tiers* t, const layouts* y, const tiers_source* from, con
     const int64_t nodes = from->graph.num_nodes;
     const size_t slots = (size_t)t->parts + 2;
     if (y->split[TIERS_GRAPH])
-        t->graph = (ggnn_graph){.num_nodes = nodes, .num_edges = from->graph.num_edges, .part = table->part,
+        t->view.graph = (ggnn_graph){.num_nodes = nodes, .num_edges = from->graph.num_edges, .part = table->part,
                                 .at = show_layout(t, y->cut[TIERS_GRAPH].at, nodes, table->bound, why)};
     else show_graph(t, &from->graph, why);
     if (y->split[TIERS_FEATURES]) {
-        t->features = from->features;
-        t->features.rows = NULL;
-        t->features.base = table->base;
-        t->features.at = show_layout(t, y->cut[TIERS_FEATURES].at, nodes, table->bound, why);
-        t->local = on_host(t) && !from->plan;
+        t->view.features = from->features;
+        t->view.features.rows = NULL;
+        t->view.features.base = table->base;
+        t->view.features.at = show_layout(t, y->cut[TIERS_FEATURES].at, nodes, table->bound, why);
+        t->view.local = on_host(t) && !from->plan;
     } else show_features(t, &from->features, nodes, why);
-    t->graph.traffic = table->counts;
-    t->features.traffic = table->counts + slots;
-    t->edges_read = table->counts + 2 * slots;
+    t->view.graph.traffic = table->counts;
+    t->view.features.traffic = table->counts + slots;
+    t->view.edges_read = table->counts + 2 * slots;
 }
 
 static void place_whole(tiers* t, const layouts* y, const tiers_source* from)
@@ -471,11 +518,11 @@ static bool open_split(tiers* t, const tiers_source* from, error* why)
     bool good = lay_out(&y, t, from, table.bound, why) && fill_tiers(t, &y, &table, all, why);
     memory_free(all);
     if (!good) return false;
-    t->tables = device_map(t->device, t->host_tables);
+    t->tables = device_map(t->view.device, t->host_tables);
     if (!t->tables) {
-        t->tables = device_new(t->device, table.bytes, "tables of parts", why);
+        t->tables = device_new(t->view.device, table.bytes, "tables of parts", why);
         if (!t->tables) return false;
-        device_upload(t->device, t->tables, t->host_tables, table.bytes);
+        device_upload(t->view.device, t->tables, t->host_tables, table.bytes);
     }
     table = tables_of(t->tables, slots);
     show_split(t, &y, from, &table, why);
@@ -529,15 +576,15 @@ static tiers_reads list_bytes(tiers_reads lists, tiers_reads edges)
 tiers_count tiers_counted(const tiers* t, tiers_kind kind)
 {
     tiers_count sum = {t->placed[kind], t->placed_bytes[kind], {0, 0, 0, 0}, {0, 0, 0, 0}};
-    if (t->exchange && kind == TIERS_FEATURES) {
-        const exchange_cost cost = exchange_cost_of(t->exchange);
+    if (t->view.exchange && kind == TIERS_FEATURES) {
+        const exchange_cost cost = exchange_cost_of(t->view.exchange);
         sum.read = (tiers_reads){0, cost.own, cost.peer, 0};
         sum.read_bytes = tiers_row_bytes(t, sum.read);
     }
     if (!t->tables) return sum;
     const size_t slots = (size_t)t->parts + 2;
     int64_t* copy = tables_of(t->host_tables, slots).counts;
-    const int64_t* counts = device_read(t->device, copy, tables_of(t->tables, slots).counts, 3 * slots * sizeof *copy);
+    const int64_t* counts = device_read(t->view.device, copy, tables_of(t->tables, slots).counts, 3 * slots * sizeof *copy);
     sum.read = counted(t, kind == TIERS_FEATURES ? counts + slots : counts);
     if (kind == TIERS_FEATURES) sum.read_bytes = tiers_row_bytes(t, sum.read);
     else sum.read_bytes = list_bytes(sum.read, counted(t, counts + 2 * slots));
@@ -546,7 +593,7 @@ tiers_count tiers_counted(const tiers* t, tiers_kind kind)
 
 tiers_reads tiers_row_bytes(const tiers* t, tiers_reads rows)
 {
-    const int64_t row = t->features.width * ggnn_type_bytes(t->features.type);
+    const int64_t row = t->view.features.width * ggnn_type_bytes(t->view.features.type);
     return (tiers_reads){row * rows.cache, row * rows.own, row * rows.peer, row * rows.host};
 }
 
@@ -581,7 +628,7 @@ void tiers_rows_from(const tiers* t, int64_t from[GGNN_DEVICES_MAX])
     if (!t->tables || t->parts > GGNN_DEVICES_MAX) return;
     const size_t slots = (size_t)t->parts + 2;
     int64_t* copy = tables_of(t->host_tables, slots).counts;
-    const int64_t* counts = device_read(t->device, copy, tables_of(t->tables, slots).counts, 3 * slots * sizeof *copy);
+    const int64_t* counts = device_read(t->view.device, copy, tables_of(t->tables, slots).counts, 3 * slots * sizeof *copy);
     for (int32_t p = 0; p < t->parts; p++) from[t->source[p]] += counts[slots + (size_t)p];
 }
 
@@ -591,33 +638,35 @@ void tiers_start_counting(tiers* t)
     const size_t slots = (size_t)t->parts + 2;
     int64_t* zeros = tables_of(t->host_tables, slots).counts;
     memset(zeros, 0, 3 * slots * sizeof *zeros);
-    if (t->tables != t->host_tables) device_upload(t->device, tables_of(t->tables, slots).counts, zeros, 3 * slots * sizeof *zeros);
+    if (t->tables != t->host_tables) device_upload(t->view.device, tables_of(t->tables, slots).counts, zeros, 3 * slots * sizeof *zeros);
 }
 
 static bool open_exchange(tiers* t, const tiers_source* from, error* why)
 {
     const exchange_plan plan = {from->over, from->features, from->graph.num_nodes, from->owners, from->machines};
-    t->exchange = exchange_create(t->device, &plan, why);
-    if (t->exchange) t->features = *exchange_stored(t->exchange);
-    return t->exchange != NULL;
+    t->view.exchange = exchange_create(t->view.device, &plan, why);
+    t->exchanged = from->machines ? from->over->ranks : from->over->locals;
+    if (t->view.exchange) t->view.features = *exchange_stored(t->view.exchange);
+    return t->view.exchange != NULL;
 }
 
 /* ==== opening, closing ========================================================================================== */
 
-bool tiers_open(tiers* t, device* d, const tiers_source* from, error* why)
+bool tiers_open(tiers** opened, device* d, const tiers_source* from, error* why)
 {
+    tiers* t = *opened = memory_new(sizeof *t, "what a device reads", why);
+    if (!t) return false;
     size_t nodes = (size_t)from->graph.num_nodes;
     const bool exchanged = from->over && from->exchange, split = !exchanged && (from->over || from->plan);
-    memset(t, 0, sizeof *t);
-    t->device = d;
+    t->view.device = d;
     if (split && !open_split(t, from, why)) return false;
     if (!split) show_graph(t, &from->graph, why);
     if (!split && !exchanged) show_features(t, &from->features, from->graph.num_nodes, why);
     if (exchanged && !open_exchange(t, from, why)) return false;
-    t->labels.label = show(t, from->labels.label, nodes * sizeof *t->labels.label, "labels", why);
-    t->labels.target = show(t, from->labels.target, nodes * sizeof *t->labels.target, "targets", why);
+    t->view.labels.label = show(t, from->labels.label, nodes * sizeof *t->view.labels.label, "labels", why);
+    t->view.labels.target = show(t, from->labels.target, nodes * sizeof *t->view.labels.target, "targets", why);
     for (int i = 0; i < TIERS_LISTS; i++)
-        t->ids[i] = show(t, from->ids[i], (size_t)from->count[i] * sizeof *t->ids[i], "the ids of a pass", why);
+        t->view.ids[i] = show(t, from->ids[i], (size_t)from->count[i] * sizeof *t->view.ids[i], "the ids of a pass", why);
     return !why->text[0];
 }
 
@@ -627,29 +676,29 @@ static void give_back_borrowed(tiers* t)
     error ignored = {""};
     const bool lent = t->over && !on_host(t) && !t->over->one_process;
     for (int32_t i = 0; t->borrowed && t->over && i < 2 * t->over->locals; i++)
-        if (t->borrowed[i]) device_give_borrowed(t->device, t->borrowed[i]);
+        if (t->borrowed[i]) device_give_borrowed(t->view.device, t->borrowed[i]);
     if (lent) comm_barrier(t->over, &ignored); /* returns at once where a rank has failed */
     memory_free(t->borrowed);
 }
 
 void tiers_close(tiers* t)
 {
-    if (!t->device) return;
+    if (!t) return;
     for (size_t i = 0; i < sizeof t->sent / sizeof *t->sent; i++)
-        if (t->sent[i].there) device_free(t->device, t->sent[i].there);
-    exchange_free(t->exchange);
+        if (t->sent[i].there) device_free(t->view.device, t->sent[i].there);
+    exchange_free(t->view.exchange);
     for (size_t i = 0; i < sizeof t->pinned / sizeof *t->pinned; i++)
-        if (t->pinned[i]) device_unpin(t->device, t->pinned[i]);
+        if (t->pinned[i]) device_unpin(t->view.device, t->pinned[i]);
     for (int kind = 0; kind < TIERS_KINDS; kind++) {
         if (t->over) comm_unshare(t->over, &t->shared[kind]);
-        if (t->cache[kind].start) device_free(t->device, t->cache[kind].start);
+        if (t->cache[kind].start) device_free(t->view.device, t->cache[kind].start);
     }
     give_back_borrowed(t);
     for (int kind = 0; kind < TIERS_KINDS; kind++)
-        if (t->part[kind].start) device_free(t->device, t->part[kind].start);
-    if (t->tables && t->tables != t->host_tables) device_free(t->device, t->tables);
+        if (t->part[kind].start) device_free(t->view.device, t->part[kind].start);
+    if (t->tables && t->tables != t->host_tables) device_free(t->view.device, t->tables);
     memory_free(t->source);
     memory_free(t->owned);
     memory_free(t->host_tables);
-    memset(t, 0, sizeof *t);
+    memory_free(t);
 }

@@ -69,49 +69,35 @@ typedef struct { /* of one kind: the one counter of log, reports and benches */
                                          16, and an id for each edge that was sampled of it; none for edges of walks */
 } tiers_count;
 
-typedef struct { /* one allocation; on a CPU it has pages of its own */
-    char*  start;
-    size_t bytes;
-} tiers_memory;
-
-typedef struct { /* what they point to is memory of the device */
+typedef struct { /* what a loader and a net read. What it points to is memory of the device */
     device*    device;
     ggnn_graph graph;
     ggnn_store features;
     net_labels labels;
     const ggnn_node* ids[TIERS_LISTS];
-    int64_t* edges_read; /* (graph.at.parts + 2) for loader_plan; NULL: no one counts */
-    bool  local;  /* every row of features is in the device's own memory: reading one twice costs no link */
-    exchange* exchange; /* by which rows are read, all but those of `features`; NULL: they are all there */
-    bool  copied; /* memory of the host could not be pinned where it is: there is a pinned copy */
+    int64_t*   edges_read; /* (graph.at.parts + 2) for loader_plan; NULL: no one counts */
+    exchange*  exchange;   /* by which rows are read, all but those of `features`; NULL: they are all there */
+    bool       local;      /* every row of features is in the device's own memory: reading one twice costs no link */
+    bool       copied;     /* memory of the host could not be pinned where it is: there is a pinned copy */
+} tiers_view;
 
-    struct { /* what was sent */
-        const void* from;
-        void*       there;
-    } sent[16];
-    const void* pinned[8]; /* memory of the host's */
+typedef struct tiers tiers;
 
-    comm*   over;            /* of parts; of a replica NULL */
-    int32_t parts, local_rank;
-    tiers_memory cache[TIERS_KINDS], part[TIERS_KINDS]; /* this device's own */
-    comm_shared  shared[TIERS_KINDS]; /* a CPU's parts */
-    void** borrowed;         /* (kinds, locals) parts of other processes; NULL: in this one */
-    void*  tables;           /* that graph and features point to, and the counts of what was read; NULL: there are none */
-    void*  host_tables;      /* as they were made */
-    ggnn_node* owned;        /* (N) ranks by owner, of parts by hash */
-    int16_t* source;         /* (parts) the device that each is read from */
-    tiers_reads placed[TIERS_KINDS], placed_bytes[TIERS_KINDS];
-} tiers;
+/* All ranks of from->over call it. On failure false; tiers_close(*t) is due all the same, once the other ranks know of the
+   failure. Of parts tiers_close is called when no rank of this process reads any more; for ranks of other processes it
+   waits. */
+bool tiers_open(tiers** t, device* d, const tiers_source* from, error* why);
+void tiers_close(tiers* t); /* NULL is fine */
 
-/* All ranks of from->over call it. On failure false; tiers_close is harmless then. Of parts it is called when no rank of
-   this process reads any more; for ranks of other processes it waits. */
-bool tiers_open(tiers* t, device* d, const tiers_source* from, error* why);
-void tiers_close(tiers* t);
+const tiers_view* tiers_view_of(const tiers* t);
 
 /* The graph as the host samples from it: through the view, and counted; or, where that is not memory of the host's, the file's
    own. And as a device of other memory does; NULL: there is none. */
 const ggnn_graph* tiers_host_graph(const tiers* t, const ggnn_graph* file);
 const ggnn_graph* tiers_device_graph(const tiers* t);
+
+/* Without a plan: over how many parts, by owner, the lists or the rows lie. */
+int32_t tiers_parts(const tiers* t, tiers_kind kind);
 
 /* Bytes of the data, as the view of part number `part` of `parts` has them; of a replica: 0 of 1. Not of a plan. */
 int64_t tiers_bytes(const tiers_source* from, int32_t part, int32_t parts);
