@@ -23,7 +23,7 @@ static const float* row_of(const trace* t, mat x, int64_t i)
 {
     net* n = t->net;
     if (x.v && !x.sparse) return x.v + i * x.ld;
-    const ggnn_node* id = (x.sparse ? n->whole.blocks.id : x.id) + i;
+    const ggnn_node* id = (x.sparse ? n->whole.batch.blocks.id : x.id) + i;
     const uint32_t dropped = x.sparse ? ggnn_dropout_threshold(n->config.input_dropout) : 0;
     ggnn_store quiet = *n->data.features;
     quiet.traffic = NULL;

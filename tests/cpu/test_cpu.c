@@ -105,7 +105,7 @@ TEST(rows_and_products_count_what_they_read_and_write_once)
             op->read_rows(n, copy, stored(&halves, rows));
             counted(n, "rows of halves", NET_GATHER, (4 + 2) * rows * WIDTH, 0);
             begin(n, backward);
-            op->drop(n, copy, n->whole.blocks.id, ggnn_dropout_threshold(.5f), 0);
+            op->drop(n, copy, n->whole.batch.blocks.id, ggnn_dropout_threshold(.5f), 0);
             counted(n, "dropout", NET_ELEMENTWISE, 2 * 4 * rows * WIDTH, 0);
             begin(n, backward);
             op->add(n, copy, mat_head(wide, (ggnn_count){NULL, rows - 2}));
@@ -133,7 +133,7 @@ TEST(an_epilogue_counts_its_rows_and_those_of_its_norm)
         c.norm = norm;
         net* n = net_of(&c, &floats);
         epilogue* e = &n->layer[0].finish;
-        e->id = n->whole.blocks.id;
+        e->id = n->whole.batch.blocks.id;
         mat h = matrix(N, 8, 16), dh = matrix(N, 8, 16);
         for (int backward = 0; backward < 2; backward++)
             for (int rows = 5; rows <= N; rows += 55) {
@@ -154,7 +154,7 @@ TEST(sums_over_neighbours_count_a_row_and_an_index_for_each_edge)
     const net_config c = config_of(NET_GCN);
     net* n = net_of(&c, &floats);
     const math_ops* op = n->ops;
-    const ggnn_block* b = &n->whole.blocks.hop[0];
+    const ggnn_block* b = &n->whole.batch.blocks.hop[0];
     const int64_t E = graph->num_edges;
     static float factor[3][N];
     static int32_t arg[N * 16], indices[8 * N];
@@ -252,7 +252,7 @@ TEST(features_without_their_zeros_count_their_entries)
     c.dense = false;
     c.input_dropout = .5f;
     net* n = net_of(&c, &store);
-    CHECK(n->sparse != NULL);
+    CHECK(n->whole.sparse != NULL);
     mat w = matrix(WIDTH, CLASSES, CLASSES), out = matrix(N, CLASSES, 16);
     for (int backward = 0; backward < 2; backward++) {
         begin(n, backward);
@@ -280,7 +280,7 @@ TEST(an_entry_that_is_no_number_is_no_zero)
             net_config c = config_of(NET_MLP);
             c.dense = dense;
             net* n = net_of(&c, &store);
-            CHECK((n->sparse != NULL) == !dense);
+            CHECK((n->whole.sparse != NULL) == !dense);
             net_compute(n, net_whole(n), 0);
             CHECK((isnan(n->sums->loss) != 0) == bad);
             net_free(n);
@@ -303,7 +303,7 @@ TEST(activations_and_their_gradients_are_those_of_the_ends_of_floats)
         epilogue e = n->layer[0].finish;
         mat h = matrix(1, ENDS, 16), dh = matrix(1, ENDS, 16);
         e.act = (activation)act;
-        e.id = n->whole.blocks.id;
+        e.id = n->whole.batch.blocks.id;
         memcpy(h.v, end, sizeof end);
         n->ops->finish(n, h, &e);
         for (int j = 0; j < ENDS; j++) {
@@ -330,7 +330,7 @@ static uint32_t field_of(const net* n, int32_t l, ggnn_node id, int32_t column)
 /* Is each element of x dropped where its field is below the threshold, else scaled? was: before; elements of 0 may be left out. */
 static void check_dropped(const net* n, const char* what, mat x, const float* was, int32_t l, uint32_t threshold)
 {
-    const ggnn_node* id = n->whole.blocks.id;
+    const ggnn_node* id = n->whole.batch.blocks.id;
     const float scale = ggnn_dropout_scale(threshold);
     int64_t wrong = 0;
     for (int64_t i = 0; i < N; i++)
@@ -351,19 +351,19 @@ TEST(an_element_whose_field_is_the_threshold_is_kept)
     c.dense = false;
     net* n = net_of(&c, &store);
     n->step = 5;
-    CHECK(n->sparse != NULL);
+    CHECK(n->whole.sparse != NULL);
     for (int pick = 0; pick < N * WIDTH; pick += 119)
         for (uint32_t more = 0; more < 2; more++)
             for (int32_t l = 0; l < 2; l++) {
-                const uint32_t threshold = field_of(n, l, n->whole.blocks.id[pick / WIDTH], pick % WIDTH) + more;
+                const uint32_t threshold = field_of(n, l, n->whole.batch.blocks.id[pick / WIDTH], pick % WIDTH) + more;
                 mat x = matrix(N, WIDTH, 32), d = matrix(N, WIDTH, 32);
                 if (!threshold) continue;
                 memcpy(was, x.v, sizeof was);
-                n->ops->drop(n, x, n->whole.blocks.id, threshold, l);
+                n->ops->drop(n, x, n->whole.batch.blocks.id, threshold, l);
                 check_dropped(n, "a matrix", x, was, l, threshold);
                 epilogue e = n->layer[0].finish;
                 e.act = ACTIVATION_NONE;
-                e.id = n->whole.blocks.id;
+                e.id = n->whole.batch.blocks.id;
                 e.threshold = threshold;
                 e.layer = l;
                 memcpy(x.v, was, sizeof was);
@@ -375,7 +375,7 @@ TEST(an_element_whose_field_is_the_threshold_is_kept)
                 if (l) continue; /* entries are the first layer's */
                 const mat entries = n->ops->sparse(n, threshold);
                 for (int k = 0; 17 * k < N * WIDTH; k++) {
-                    const bool dropped = field_of(n, 0, n->whole.blocks.id[17 * k / WIDTH], 17 * k % WIDTH) < threshold;
+                    const bool dropped = field_of(n, 0, n->whole.batch.blocks.id[17 * k / WIDTH], 17 * k % WIDTH) < threshold;
                     if (!CHECK(entries.v[k] == (dropped ? 0 : thin[17 * k] * ggnn_dropout_scale(threshold)))) printf("  entry %d\n", k);
                 }
             }

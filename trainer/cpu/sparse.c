@@ -23,7 +23,7 @@ static int64_t find_entries(const net* n, sparse_features* x, float* rows, int64
     int64_t found = 0, nodes = x->counts[0];
     for (int64_t first = 0; first < nodes; first += ROWS) {
         int64_t count = nodes - first < ROWS ? nodes - first : ROWS;
-        ggnn_gather(rows, from->width, GGNN_F32, from, n->whole.blocks.id + first, count);
+        ggnn_gather(rows, from->width, GGNN_F32, from, n->whole.batch.blocks.id + first, count);
         for (int64_t i = 0; i < count; i++) {
             for (int32_t j = 0; j < from->width; j++) {
                 float value = rows[i * from->width + j];
@@ -75,7 +75,7 @@ bool cpu_sparse_open(net* n, error* why)
     x->counts[0] = nodes;
     x->counts[1] = width;
     x->counts[2] = find_entries(n, x, rows, most);
-    n->sparse = x;
+    n->whole.sparse = x;
     bool few = x->counts[2] <= most, good = !few || place_entries(n, x, rows, why);
     memory_free(rows);
     if (!few || !good) cpu_sparse_close(n);
@@ -84,10 +84,10 @@ bool cpu_sparse_open(net* n, error* why)
 
 void cpu_sparse_close(net* n)
 {
-    memory_free(n->sparse->memory);
-    memory_free(n->sparse->transposed);
-    memory_free(n->sparse);
-    n->sparse = NULL;
+    memory_free(n->whole.sparse->memory);
+    memory_free(n->whole.sparse->transposed);
+    memory_free(n->whole.sparse);
+    n->whole.sparse = NULL;
 }
 
 typedef struct {
@@ -117,11 +117,11 @@ static void drop_entries(void* context, int64_t begin, int64_t end)
 
 mat cpu_sparse(net* n, uint32_t threshold)
 {
-    sparse_features* x = n->sparse;
+    sparse_features* x = n->whole.sparse;
     mat all = {.v = x->value, .cols = (int32_t)x->counts[1], .rows = x->entries.num_dst, .sparse = x};
     if (!threshold) return all;
     double   start = cpu_start();
-    drop_job job = {x, n->whole.blocks.id, {n->config.seed, n->step, GGNN_PURPOSE_DROPOUT}, threshold};
+    drop_job job = {x, n->whole.batch.blocks.id, {n->config.seed, n->step, GGNN_PURPOSE_DROPOUT}, threshold};
     parallel_for(x->counts[0], 64, drop_entries, &job);
     cpu_stop(n, NET_ELEMENTWISE, start, 12 * x->counts[2]);
     all.v = x->dropped;

@@ -50,30 +50,51 @@ typedef struct { /* most targets, sources and edges of a layer's block */
 } extent;
 
 struct layer {
+    /* what it is, and the most that its block may have in training, and in training and evaluation together */
     const model* model;
     int32_t  index, in, out;
     bool     last;
-    extent   train;               /* in training; */
-    int64_t  most_dst;            /* in training and evaluation */
-    param    w, w_res;            /* (in, out), SAGE: [W_self; W_neigh] (2 in, out); residual's (in, out) */
-    param    w_pool, a_l, a_r;    /* SAGE pool's (in, in); GAT's (K, out of a head) */
-    epilogue pooled, finish;      /* what follows w_pool; what follows the layer */
-    bool     transform_first;     /* GCN: A (x W) rather than (A x) W */
-    attention att;                /* GAT */
-    const ggnn_block* block;      /* of this step, */
-    const ggnn_node*  id;         /* (S) the nodes of its rows; */
-    const ggnn_block* transpose;  /* in backward, where the model wants it */
-    mat      x, h;                /* input (S, in) and output (D, out) of this step; in evaluation x is a store */
-    mat      dx;                  /* as x; v NULL in layer 0, where no one wants it */
-    mat      pulled;              /* --parallel split: memory for x, or with a transform for z_here and el_here */
-    float*   pulled_el;
-    mat      residual, targets;   /* (D, in) memory for, and the rows of x that are added to the targets */
-    mat      a, z, da, dz;        /* the model's matrices: over targets, over sources, gradients */
-    mat      z_here;              /* what `transform` makes: z, or the part of it that this rank has */
-    float*   el_here;             /* GAT's: att.el alike */
-    float    *src, *dst, *self;   /* (S), (D), (D) factors of a linear aggregation, */
-    ggnn_scale scale, back;       /* as it and its transpose take them */
-    int32_t* arg;                 /* (D, in) SAGE pool: which neighbour was the largest */
+    extent   train;
+    int64_t  most_dst;
+
+    /* parameters: (in, out), of SAGE [W_self; W_neigh] (2 in, out); the residual's (in, out); SAGE pool's (in, in);
+       GAT's (K, out of a head) */
+    param    w, w_res, w_pool, a_l, a_r;
+
+    /* this step's block, the nodes of its rows (S), and in backward its transpose, where the model wants it */
+    const ggnn_block* block;
+    const ggnn_node*  id;
+    const ggnn_block* transpose;
+
+    /* rows of this step: the input (S, in), in evaluation a store; the output (D, out); the gradient of the input, v NULL in
+       layer 0, where no one wants it */
+    mat      x, h, dx;
+
+    /* what all models have behind them; memory (D, in) for the rows of x that are added to the targets, and these rows */
+    epilogue finish;
+    mat      residual, targets;
+
+    /* the model's matrices: over targets, over sources, and their gradients */
+    mat      a, z, da, dz;
+
+    /* GCN sums A (x W) rather than (A x) W */
+    bool     transform_first;
+
+    /* linear aggregations: factors (S), (D), (D), as the aggregation takes them, and as its transpose does */
+    float    *src, *dst, *self;
+    ggnn_scale scale, back;
+
+    /* SAGE pool: what follows w_pool; (D, in) which neighbour was the largest */
+    epilogue pooled;
+    int32_t* arg;
+
+    /* GAT */
+    attention att;
+
+    /* --parallel split: what `transform` makes, which is z and att.el, or the part of them that this rank has; and memory
+       for x, or with a transform for these */
+    mat      z_here, pulled;
+    float    *el_here, *pulled_el;
 };
 
 /* With a transform, y->z_here[first + i, :] is made of x[i, :] for every source before any edge is looked at; forward then
@@ -106,7 +127,7 @@ const model* model_of(const net_config* config, int32_t l); /* of layer l */
      whole       ggnn_block_whole
      gcn_norm    ggnn_gcn_norm
      count_known labelled ones among all nodes
-     sparse_*    a whole graph's features without their zeros: open fills n->sparse, or leaves it NULL where zeros are
+     sparse_*    a whole graph's features without their zeros: open fills n->whole.sparse, or leaves it NULL where zeros are
                  few or the backend has none of this; `sparse` gives them with the dropout of `drop`
    A step: what is new in it goes to the device by `begin` alone, from n->step and n->optimiser, so that all else may be
    done again as it was captured.
@@ -186,56 +207,83 @@ typedef struct {
 
 enum { NET_PARAMS_MAX = 10 * NET_LAYERS_MAX, NET_SEGMENT = 256 };
 struct net {
+    /* what it is made of */
     net_config   config;
     net_data     data;
     device*      device;
-    const math_ops* ops;   /* the device's */
+    const math_ops* ops;
     struct layer layer[NET_LAYERS_MAX];
 
+    /* parameters; their first values, the host's, while they are set up */
     net_param param[NET_PARAMS_MAX];
     int32_t   num_params;
     int64_t   updates;
     net_state state;
+    float*    initial;
 
-    char*  memory; /* all matrices, laid out once; NULL while they are only counted */
+    /* all matrices, laid out once; NULL while they are only counted */
+    char*  memory;
     size_t used;
-    float* inv_sqrt;       /* (N) GCN's 1 / sqrt(d), by global id */
-    mat    gathered;       /* (S, in) the input's rows, where they are not read straight from the store */
+
+    /* the most that plans of the backend have to take: columns of any matrix, rows over targets or sources, a block that
+       is transposed */
+    int32_t widest;
+    int64_t most_rows;
+    extent  most_transposed;
+
+    /* the input: its rows (S, in), where they are not read straight from the store; (N) GCN's 1 / sqrt(d), by global id */
+    mat     gathered;
     int64_t gathered_rows;
-    extent chunk;          /* most of a block in evaluation, 0 without; of transformed rows src = chunk_nodes + N */
-    int64_t chunk_nodes;   /* net_chunk.nodes */
-    int64_t* chunk_src;    /* (1) chunk.src, on the device */
-    ggnn_node* range;      /* (chunk.dst) nodes whose rows evaluation transforms */
-    int32_t* indices;      /* (chunk.edges) of its blocks */
-    mat    dlogits;        /* (seeds, outputs) */
-    mat    pushed;         /* --parallel split: gradients of this rank's rows */
-    double* row_loss;      /* (seeds) */
-    net_sums* sums;        /* (1) what the loss leaves for the reduction and the update */
-    void*  steps;          /* the backend's: captured ones */
-    void*  workspace;      /* of the backend: the CPU's gemm, ... */
-    void*  transpose_workspace;
-    float* initial;        /* parameters' first values, while they are set up: the host's */
-    mat    column_sums;    /* (3 * rows / NET_SEGMENT, cols) of finish_back */
-    int32_t widest;        /* columns of any matrix */
-    int64_t most_rows;     /* of a matrix over targets or sources */
-    extent most_transposed; /* block */
+    float*  inv_sqrt;
 
-    mini_batch whole;      /* full batch: the graph */
-    void*      whole_memory;
-    int64_t*   whole_counts; /* (3) */
-    float*     view;       /* features as a matrix: where the store's rows begin */
-    sparse_features* sparse; /* features without their zeros, or NULL */
-    ggnn_block transpose;  /* of the layer whose backward runs; */
-    bool       transposed; /* of the whole graph, made once */
+    /* the loss: (seeds, outputs); (seeds); (1) what it leaves for the reduction and the update; of all steps on a CPU,
+       elsewhere they are the device's */
+    mat        dlogits;
+    double*    row_loss;
+    net_sums*  sums;
+    net_losses losses;
 
-    const net_watch* watch;  /* of a step; NULL: none */
-    const mini_batch* batch; /* of this step, */
+    /* backward: the transpose of the layer whose turn it is; (3 * rows / NET_SEGMENT, cols) of finish_back; with --parallel
+       split gradients of this rank's rows */
+    ggnn_block transpose;
+    mat        column_sums, pushed;
+
+    /* the backend's: captured steps, the CPU's gemm and the like */
+    void* steps;
+    void* workspace;
+    void* transpose_workspace;
+
+    /* full batch: the graph as a batch, transposed once; features as a matrix from where the store's rows begin, and
+       without their zeros, or NULL */
+    struct {
+        mini_batch batch;
+        void*      memory;
+        int64_t*   counts; /* (3) */
+        bool       transposed;
+        float*     view;
+        sparse_features* sparse;
+    } whole;
+
+    /* evaluation: the most of a block, all 0 without, where transformed rows make src nodes + N; net_chunk.nodes; (1)
+       most.src, on the device; (most.dst) nodes whose rows are transformed; (most.edges) of its blocks */
+    struct {
+        extent     most;
+        int64_t    nodes;
+        int64_t*   src;
+        ggnn_node* range;
+        int32_t*   indices;
+    } chunk;
+
+    /* this step: who looks on, or NULL; its batch; how it updates */
+    const net_watch*  watch;
+    const mini_batch* batch;
     bool     training;
     uint32_t step;
     adam     optimiser;
-    net_losses losses;     /* on the CPU; elsewhere the device's */
-    int      backward;     /* which half of the profile the ops add to */
+
+    /* costs, and which half of them operations add to */
     net_profile profile;
+    int         backward;
 };
 
 /* optimiser.c: of the next update, which is counted. */

@@ -46,9 +46,9 @@ static void set_transposed(net* n)
 /* What evaluation needs to look at rows that have been transformed. */
 static void plan_chunk(net* n)
 {
-    n->chunk_src = net_take(n, 1, sizeof *n->chunk_src);
-    n->range = net_take(n, (size_t)n->chunk.dst, sizeof *n->range);
-    n->indices = net_take(n, (size_t)n->chunk.edges, sizeof *n->indices);
+    n->chunk.src = net_take(n, 1, sizeof *n->chunk.src);
+    n->chunk.range = net_take(n, (size_t)n->chunk.most.dst, sizeof *n->chunk.range);
+    n->chunk.indices = net_take(n, (size_t)n->chunk.most.edges, sizeof *n->chunk.indices);
 }
 
 static void plan(net* n)
@@ -62,7 +62,7 @@ static void plan(net* n)
         plan_layer(n, &n->layer[l]);
         n->most_rows = larger(n->most_rows, larger(n->layer[l].train.src, n->layer[l].most_dst));
     }
-    if (n->layer[0].model->transform && n->chunk.dst) plan_chunk(n);
+    if (n->layer[0].model->transform && n->chunk.most.dst) plan_chunk(n);
     n->gathered = net_matrix(n, n->gathered_rows, (int32_t)larger(n->data.features->width, n->config.hidden));
     n->dlogits = net_matrix(n, last->train.dst, last->out);
     if (n->config.split) n->pushed = net_matrix(n, n->most_rows, n->widest);
@@ -101,11 +101,11 @@ static extent extent_larger(extent a, extent b)
 
 static void set_chunk(net* n, const net_chunk* chunk)
 {
-    n->chunk = extent_of(&chunk->blocks->hop[0]);
+    n->chunk.most = extent_of(&chunk->blocks->hop[0]);
     if (!n->layer[0].model->transform) return;
-    n->chunk_nodes = chunk->nodes ? chunk->nodes : n->chunk.dst;
-    n->chunk.src = n->chunk_nodes + n->data.graph->num_nodes;
-    n->gathered_rows = n->chunk.dst;
+    n->chunk.nodes = chunk->nodes ? chunk->nodes : n->chunk.most.dst;
+    n->chunk.most.src = n->chunk.nodes + n->data.graph->num_nodes;
+    n->gathered_rows = n->chunk.most.dst;
 }
 
 static void set_shapes(net* n, const ggnn_batch* like)
@@ -118,9 +118,9 @@ static void set_shapes(net* n, const ggnn_batch* like)
         y->in = l ? c->hidden : n->data.features->width;
         y->out = y->last ? c->outputs : c->hidden;
         y->train = extent_larger(y->train, extent_of(&like->hop[c->layers - 1 - l]));
-        y->most_dst = larger(y->train.dst, n->chunk.dst);
+        y->most_dst = larger(y->train.dst, n->chunk.most.dst);
     }
-    bool read = net_reads_store(c) || viewable(n) || n->sparse || (c->extracted && c->input_dropout == 0);
+    bool read = net_reads_store(c) || viewable(n) || n->whole.sparse || (c->extracted && c->input_dropout == 0);
     if (!read)
         n->gathered_rows = larger(n->gathered_rows, n->layer[0].train.src);
 }
@@ -129,22 +129,22 @@ static void set_shapes(net* n, const ggnn_batch* like)
 static bool make_whole(net* n, error* why)
 {
     const ggnn_graph* g = n->data.graph;
-    ggnn_batch* whole = &n->whole.blocks;
+    ggnn_batch* whole = &n->whole.batch.blocks;
     size_t copied = sizeof(ggnn_node) == 4 ? 0 : (size_t)g->num_edges * sizeof(int32_t);
-    size_t ids = (size_t)g->num_nodes * sizeof(ggnn_node), counts = 3 * sizeof *n->whole_counts;
-    n->whole_memory = device_new(n->device, counts + ids + copied, "the whole graph as a batch", why);
-    if (!n->whole_memory) return false;
-    n->whole_counts = n->whole_memory;
-    whole->id = (ggnn_node*)(n->whole_counts + 3);
+    size_t ids = (size_t)g->num_nodes * sizeof(ggnn_node), counts = 3 * sizeof *n->whole.counts;
+    n->whole.memory = device_new(n->device, counts + ids + copied, "the whole graph as a batch", why);
+    if (!n->whole.memory) return false;
+    n->whole.counts = n->whole.memory;
+    whole->id = (ggnn_node*)(n->whole.counts + 3);
     n->device->ops->rows->range(n->device, whole->id, 0, g->num_nodes);
     int32_t* copy = copied ? (int32_t*)(whole->id + g->num_nodes) : NULL;
-    ggnn_status status = n->ops->whole(n, &whole->hop[0], n->whole_counts, copy);
+    ggnn_status status = n->ops->whole(n, &whole->hop[0], n->whole.counts, copy);
     if (status != GGNN_OK) return error_set(why, "full batch: %s", ggnn_status_string(status));
     whole->hop[0].id = whole->id;
     for (int32_t h = 1; h < n->config.layers; h++) whole->hop[h] = whole->hop[0];
     whole->num_hops = n->config.layers;
     whole->num_seeds = whole->hop[0].num_dst;
-    n->whole.known.max = n->ops->count_known(n);
+    n->whole.batch.known.max = n->ops->count_known(n);
     return true;
 }
 
@@ -175,9 +175,9 @@ static bool check_config(const net_config* c, const ggnn_batch* like, const net_
 /* What a plan cannot write, as it only says where things are. */
 static void fill(net* n)
 {
-    if (n->chunk_src) device_upload(n->device, n->chunk_src, &n->chunk.src, sizeof n->chunk.src);
+    if (n->chunk.src) device_upload(n->device, n->chunk.src, &n->chunk.most.src, sizeof n->chunk.most.src);
     if (n->inv_sqrt) n->ops->gcn_norm(n, n->inv_sqrt);
-    if (viewable(n)) n->view = (float*)n->data.features->rows; /* read only */
+    if (viewable(n)) n->whole.view = (float*)n->data.features->rows; /* read only */
 }
 
 /* After a plan that counted: the matrices, all zeros. */
@@ -224,7 +224,7 @@ net* net_create(const net_config* config, const net_data* data, const ggnn_batch
         good = n->ops->sparse_open(n, why);
     if (good) {
         if (chunk) set_chunk(n, chunk);
-        set_shapes(n, config->full_batch ? &n->whole.blocks : like);
+        set_shapes(n, config->full_batch ? &n->whole.batch.blocks : like);
         set_transposed(n);
         good = allocate(n, why);
     }
@@ -245,7 +245,7 @@ bool net_fit(net* n, const ggnn_batch* like, error* why)
     n->ops->forget(n);
     device_free(n->device, n->memory);
     n->memory = NULL;
-    n->transposed = false;
+    n->whole.transposed = false;
     set_shapes(n, like);
     set_transposed(n);
     plan(n);
@@ -256,10 +256,10 @@ void net_free(net* n)
 {
     if (!n) return;
     n->ops->forget(n);
-    if (n->sparse) n->ops->sparse_close(n);
+    if (n->whole.sparse) n->ops->sparse_close(n);
     device_free(n->device, n->memory);
     device_free(n->device, n->state.value);
-    device_free(n->device, n->whole_memory);
+    device_free(n->device, n->whole.memory);
     memory_free(n->initial);
     memory_free(n);
 }
@@ -292,9 +292,9 @@ static mat features(net* n, const mini_batch* b)
     const shuffle_hop* here = b->shuffle ? &b->shuffle->hop[n->config.layers - 1] : NULL;
     const ggnn_node* id = here ? here->id : b->blocks.id;
     mat x = stored_rows(from, id, here ? (ggnn_count){NULL, here->rows} : b->blocks.hop[n->config.layers - 1].num_src);
-    if (n->sparse) return n->ops->sparse(n, threshold);
+    if (n->whole.sparse) return n->ops->sparse(n, threshold);
     if (viewable(n)) {
-        x.v = n->view;
+        x.v = n->whole.view;
         x.ld = from->pitch / (int64_t)sizeof(float);
         return x;
     }
@@ -374,21 +374,21 @@ static layer evaluated(net* n, int32_t l, const net_transformed_rows* all)
 void net_transform(net* n, int32_t l, const net_transformed_rows* all, int64_t first, int64_t rows, const ggnn_store* x)
 {
     layer y = evaluated(n, l, all);
-    n->device->ops->rows->range(n->device, n->range, first, rows);
-    mat dense = copied(n, stored_rows(x, n->range, (ggnn_count){NULL, rows}), n->range, 0);
-    y.model->transform(n, &y, dense, n->chunk_nodes + first);
+    n->device->ops->rows->range(n->device, n->chunk.range, first, rows);
+    mat dense = copied(n, stored_rows(x, n->chunk.range, (ggnn_count){NULL, rows}), n->chunk.range, 0);
+    y.model->transform(n, &y, dense, n->chunk.nodes + first);
 }
 
 /* The block over z: its sources are its targets, whose rows and scores are put where z begins, then all nodes. */
 static ggnn_block block_of_all(net* n, layer* y, const ggnn_block* b)
 {
-    ggnn_store  nodes = ggnn_store_plain(y->z.v + n->chunk_nodes * y->z.ld, n->data.graph->num_nodes, y->z.cols, GGNN_F32);
+    ggnn_store  nodes = ggnn_store_plain(y->z.v + n->chunk.nodes * y->z.ld, n->data.graph->num_nodes, y->z.cols, GGNN_F32);
     ggnn_block  all = *b;
     n->ops->read_rows(n, mat_head(y->z, b->num_dst), stored_rows(&nodes, b->id, b->num_dst));
     if (y->a_l.v.v) n->ops->scores(n, y->att.el, mat_head(y->z, b->num_dst), y->a_l.v);
-    n->ops->index_by_id(n, n->indices, b, (int32_t)n->chunk_nodes);
-    all.indices = n->indices;
-    all.num_src = (ggnn_count){n->chunk_src, n->chunk.src};
+    n->ops->index_by_id(n, n->chunk.indices, b, (int32_t)n->chunk.nodes);
+    all.indices = n->chunk.indices;
+    all.num_src = (ggnn_count){n->chunk.src, n->chunk.most.src};
     return all;
 }
 
@@ -436,9 +436,9 @@ net_losses net_losses_of(net* n, bool wait) { return n->ops->losses(n, wait); }
 static void transpose_for(net* n, layer* y)
 {
     y->transpose = &n->transpose;
-    if (n->transposed || net_sums_in_parts(n, y) || (!y->dx.v && !y->model->transform && !y->transform_first)) return;
+    if (n->whole.transposed || net_sums_in_parts(n, y) || (!y->dx.v && !y->model->transform && !y->transform_first)) return;
     n->ops->transpose(n, &n->transpose, y->block);
-    n->transposed = n->config.full_batch; /* every layer's block is the same, in every step */
+    n->whole.transposed = n->config.full_batch; /* every layer's block is the same, in every step */
 }
 
 /* dout, the gradient of y->h, becomes that of its linear part, from which come those of the weights and of x. */
@@ -500,7 +500,7 @@ void net_update(net* n, float learning_rate)
 
 /* ==== what the rest of the trainer asks ======================================================================== */
 
-const mini_batch* net_whole(const net* n) { return &n->whole; }
+const mini_batch* net_whole(const net* n) { return &n->whole.batch; }
 int32_t net_width(const net* n, int32_t l) { return n->layer[l].out; }
 int32_t net_transformed_width(const net* n, int32_t l) { return n->layer[l].z.cols; }
 int32_t net_heads(const net* n, int32_t l) { return n->layer[l].att.heads; }
