@@ -76,14 +76,20 @@ struct Matrix {
     }
 };
 
+enum { BLOCK = 32 }; // products that are added up before their sum is added to the others', as on a GPU
+
 // c[m,n] = alpha a[m,k] b[k,n] + beta c; where beta is 0, c is not read. One column of c at a time.
 inline void multiply(int m, int n, int k, float alpha, Matrix a, Matrix b, float beta, float* c, int stride)
 {
-    std::vector<float> sum((size_t)m);
+    std::vector<float> sum((size_t)m), block((size_t)m);
     for (int j = 0; j < n; j++) {
         std::fill(sum.begin(), sum.end(), 0.0f);
-        for (int l = 0; l < k; l++)
-            for (int i = 0; i < m; i++) sum[i] += a.at(i, l) * b.at(l, j);
+        for (int first = 0; first < k; first += BLOCK) {
+            std::fill(block.begin(), block.end(), 0.0f);
+            for (int l = first; l < k && l < first + BLOCK; l++)
+                for (int i = 0; i < m; i++) block[i] += a.at(i, l) * b.at(l, j);
+            for (int i = 0; i < m; i++) sum[i] += block[i];
+        }
         for (int i = 0; i < m; i++) {
             float& out = c[i + (size_t)j * stride];
             out        = beta == 0.0f ? alpha * sum[i] : alpha * sum[i] + beta * out;

@@ -537,6 +537,21 @@ TEST(cublas_multiplies_with_every_transpose)
     cublasDestroy(handle);
 }
 
+// So that no tolerance is of one order of sums alone: the CPU's products add from the first to the last.
+TEST(cublas_adds_products_in_blocks_of_32)
+{
+    const float        one = 1, zero = 0, big = 16777216; // big + 1 is big
+    std::vector<float> ones(64, 1.0f), row(64, 1.0f);
+    row[0] = big;
+    Array<float>   a(row), b(ones), c(1, 0.0f);
+    cublasHandle_t handle;
+    cublasCreate(&handle);
+    cublasSetStream(handle, test_stream());
+    cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 64, &one, a.p, 1, b.p, 64, &zero, c.p, 1);
+    cublasDestroy(handle);
+    CHECK_EQ(c.get()[0], big + 32);
+}
+
 // ---- memory
 
 TEST(copies_in_every_direction)
@@ -1073,6 +1088,7 @@ int main(int argc, char** argv)
     RUN(cub_warp_scans_and_reductions);
     RUN(cub_device_scans_reductions_and_selections);
     RUN(cublas_multiplies_with_every_transpose);
+    RUN(cublas_adds_products_in_blocks_of_32);
     RUN(copies_in_every_direction);
     RUN(host_memory_that_devices_reach);
     RUN(registered_memory_ends_where_another_begins);
