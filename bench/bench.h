@@ -46,7 +46,7 @@ typedef struct { /* the command line */
     const char* inputs;            /* of scale; NULL: the program's own */
     bool    quick, once;
     bool    own;                   /* --rows: a user's own sizes in place of the graph */
-    int64_t rows, degree, sources; /* of that block; sources 0: as many as rows */
+    int64_t rows, degree, sources; /* of the user's block; sources 0: as many as rows */
     int64_t features, heads;       /* 0: the entry's usual ones */
     int     type;                  /* ggnn_type of stored rows; -1: the usual one */
     int     backend;               /* of sibling.h */
@@ -90,9 +90,9 @@ typedef struct {
     int64_t     repeats;      /* runs in a sample */
     double*     sample;
     double      median, least, most;
-    const char* roof;         /* that rules; NULL: none was demanded, or measured */
+    const char* roof;         /* the roof that rules; NULL: none was demanded, or measured */
     int64_t     roof_size;
-    double      roof_seconds; /* the least time by it (add: by all) */
+    double      roof_seconds; /* the least time by the roof (add: by all roofs) */
 } bench_result;
 
 /* Measures, prints a line, keeps the result until the program ends. NULL: an error (b->why), or a rival that

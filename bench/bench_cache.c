@@ -13,8 +13,8 @@ typedef struct {
     const bench_graph* data;
     ggnn_graph graph;                                   /* with weights */
     int64_t *out, *in;                                  /* (N) degrees */
-    int64_t *before, *before_lists, *read, *read_lists; /* (N) counts of a setting; */
-    int64_t* first;                                     /* (N) of what is read the first epoch's */
+    int64_t *before, *before_lists, *read, *read_lists; /* (N) reads before training, and in training */
+    int64_t* first;                                     /* (N) reads of rows in the first epoch of training */
     ggnn_node* fixed[HOTNESS_NUM_POLICIES];             /* (N) ranks that do not depend on the setting, or NULL */
     ggnn_node *rank, *list_rank, *work;                 /* (N), (N), (2 N) */
 } caches;

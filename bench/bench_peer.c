@@ -24,7 +24,7 @@ typedef struct {
     device*     device;
     tiers*      tiers; /* of pointers and exchange */
     ggnn_store  host;  /* of uva */
-    const void** base; /* (3), of it */
+    const void** base; /* (3) bases of `host` */
     ggnn_node*  id;    /* (n) */
     float*      out;   /* (n, width) */
     error       why;

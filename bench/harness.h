@@ -56,8 +56,8 @@ struct bench_state {
     int32_t num_results, num_roofs, num_ratios, num_notes, num_figures, num_checks;
     bench_undo undo[1000];
     int32_t num_undo;
-    const char* titled; /* the entry whose heading is printed, */
-    const char* headed; /* and that of the columns of times */
+    const char* titled; /* the entry whose heading is printed */
+    const char* headed; /* the entry whose columns of times have a heading */
     progress bar;
     char where[40];          /* what the bar says */
     int64_t entries_done;    /* of those chosen */
@@ -65,7 +65,7 @@ struct bench_state {
     int32_t num_chosen;
     bench_failure failure[BENCH_ENTRIES_MAX];
     int32_t num_failures;
-    struct bench_data* data; /* graph.c's; closed by */
+    struct bench_data* data; /* graph.c's */
     void (*close_data)(struct bench_data*);
     const bench_graph* graph; /* what it gives out; NULL: not opened */
     FILE* out;               /* the table's: standard output but in tests */

@@ -34,7 +34,7 @@ typedef struct {
     scale_hits hit[SCALE_POINTS];    /* cached ascending; 0 and 1 are known */
 } scale_graph;
 
-typedef struct { /* and the devices in it */
+typedef struct { /* machines of one kind, and the devices in them */
     char name[SCALE_NAME];
     double devices;              /* of one machine */
     double tables;               /* 0: it is there for published figures alone */
@@ -64,8 +64,8 @@ typedef enum {
     SCALE_PARTS,   /* a machine's devices have the hottest rows in parts, its host has all. Of a split: each device has the
                       hottest rows that it owns, its machine's host the others that are owned there */
     SCALE_CACHE,   /* each device has a cache of the hottest rows, the host has all */
-    SCALE_SHARDS,  /* the same, but each machine's host has a share of the rows; the others' come by network */
-    SCALE_LOCAL,   /* the same with shards by min-cut, and seeds that train where they lie */
+    SCALE_SHARDS,  /* as SCALE_CACHE, but hosts have shares of the rows; the others' come by network */
+    SCALE_LOCAL,   /* as SCALE_SHARDS, with shards by min-cut, and seeds that train where they lie */
     SCALE_STORES
 } scale_store;
 extern const char* const scale_parallelism_name[SCALE_PARALLELISMS];
@@ -85,7 +85,7 @@ typedef struct { /* what trains on what */
 /* What a step waits for, one after the other. */
 typedef enum {
     SCALE_SAMPLE,  /* random reads of the device's own memory: lists, the table of ids */
-    SCALE_MEMORY,  /* its own memory in order: rows that it has, aggregation, activations */
+    SCALE_MEMORY,  /* reads of the device's own memory in order: rows that it has, aggregation, activations */
     SCALE_DENSE,   /* matrix products */
     SCALE_PEER,    /* links between devices of a machine */
     SCALE_HOST,    /* the link to the host */
@@ -104,7 +104,7 @@ typedef struct { /* of the slowest device */
     bool possible;
     double steps;
     double seconds[SCALE_RESOURCES], total; /* of an epoch */
-    double own_bytes;                       /* that a device reads of its own memory for input rows, an epoch */
+    double own_bytes;                       /* bytes of input rows read of a device's own memory, per epoch */
 } scale_epoch;
 
 /* A batch of `seeds` seeds: points of the graph joined by power laws, the first and last ones' shares of a seed kept below and
@@ -121,7 +121,7 @@ double scale_feature_bytes(const scale_graph* g);
 bool scale_applies(const scale_case* c);
 scale_reads scale_reads_of(const scale_case* c); /* not possible where it does not apply */
 scale_epoch scale_epoch_of(const scale_case* c);
-scale_resource scale_bound(const scale_epoch* e); /* that takes most of it */
+scale_resource scale_bound(const scale_epoch* e); /* the resource that takes most of the epoch */
 
 /* Seconds in which `devices` devices add up `bytes` of gradients: around a ring of machines, and within each. */
 typedef struct {

@@ -19,11 +19,11 @@ typedef struct {
     const char* in;     /* begins messages: the file that says how many nodes and edges there are */
     int64_t num_nodes;  /* ids are below; -1: known after the edges only, ids are compacted */
     int64_t expected;   /* edges as they are read, without reverses: a guess; 0: no idea */
-    int64_t most;       /* there are no more than that; 0: not known. At most twice expected: it is no guess */
+    int64_t most;       /* edges at most; 0: not known. At most twice expected: it is no guess */
     bool distinct;      /* none of the expected edges is there twice, or as another's reverse */
     int64_t more_bytes; /* of the file, beside the lists */
     int64_t memory;     /* bytes to work in; 0: what the machine has available, resources.h */
-    int64_t held_bytes; /* of these, what the caller takes */
+    int64_t held_bytes; /* bytes of `memory` that the caller takes */
     bool weighted, both, drop_loops, add_loops, keep_duplicates;
 } edge_lists_options;
 
@@ -36,7 +36,7 @@ typedef struct {
     ggnn_file_writer* out;
     edge_sorter sorter;
     bool renamed;    /* ids were compacted, and differ from those that were read */
-    compact_map map; /* then */
+    compact_map map; /* where ids were compacted */
     edge_counts found;
     ggnn_lists lists; /* in the output */
     int64_t takes;    /* bytes of memory, scratch and file together */

@@ -50,7 +50,7 @@ typedef struct {
     int64_t num_runs, max_runs;
     void* mapped; /* the scratch file, for reading */
     int fd;       /* of scratch; -1: none was needed */
-    int64_t end;  /* where the next run may begin in it: runs lie apart, between them is nothing */
+    int64_t end;  /* where the next run may begin in scratch: runs lie apart, between them is nothing */
     int64_t written;
     int64_t* bound; /* (num_pieces + 1) piece p of a scan: the targets in [bound[p], bound[p + 1]); of the last, INT64_MAX too */
     int64_t num_pieces;

@@ -37,7 +37,7 @@ typedef struct {
     int64_t num_nodes, num_edges, num_features, num_classes, count[4]; /* count: nodes by SPLIT_... */
     double features_only; /* test accuracy of the best rule that sees a node's own features and nothing else; NaN:
                              none */
-    int64_t judged;       /* test nodes that it was computed over */
+    int64_t judged;       /* test nodes that features_only was computed over */
 } generate_report;
 
 /* Fills in the kind's defaults and checks that they go together. */

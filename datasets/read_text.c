@@ -17,7 +17,7 @@ typedef struct {       /* how a line is read: u v [weight [...]] */
     int64_t base;      /* of the ids: 0 or 1 */
     int64_t num_nodes; /* ids are below base + this; -1: any */
     bool weighted;
-    extra_columns extra; /* columns after those */
+    extra_columns extra; /* columns after the last one that is read */
 } edge_format;
 
 typedef struct {

@@ -22,7 +22,7 @@ struct source {
     packing how;
     int64_t offset, begin, end; /* of the packed bytes in the file: next to read, first, one past the last */
     bool declares;              /* a zip member: length and CRC are known beforehand */
-    bool verified;              /* and have been compared */
+    bool verified;              /* length and CRC have been compared */
     bool ended;                 /* inflate has come to its end */
     int64_t given, declared;    /* unpacked bytes */
     uint32_t crc, declared_crc;

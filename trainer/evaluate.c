@@ -22,9 +22,9 @@ struct evaluation {
     const task* task;
     const tiers_view* view; /* not its own */
     loader* training; /* not its own */
-    loader* chunks;   /* layer-wise: all neighbours, one hop; */
-    net_chunk asks;   /* what that asks of the net */
-    int64_t chunk;    /* of so many targets, of each rank */
+    loader* chunks;   /* layer-wise: all neighbours, one hop */
+    net_chunk asks;   /* what layer-wise evaluation asks of the net */
+    int64_t chunk;    /* targets of a chunk, for each rank */
     metrics metrics;
     double loss;
     int64_t known, broken; /* as in score */

@@ -25,8 +25,8 @@
 
 typedef struct {
     int64_t known;  /* labelled nodes among those asked for */
-    int64_t broken; /* the first of them with a logit that is not finite, or -1: then there is no score */
-    double loss;    /* their mean; NaN where there are none */
+    int64_t broken; /* the first labelled node with a logit that is not finite: then no score; -1: none */
+    double loss;    /* mean over labelled nodes; NaN where there are none */
     metrics_values metrics;
 } score;
 

@@ -11,10 +11,10 @@
 
 typedef struct {
     const training* t;
-    int64_t *hot[TIERS_KINDS];    /* (N) what rankings are made of: all devices' reads before training; */
-    int64_t *seen[TIERS_KINDS];   /* (N) what device 0 read in epochs of their own, */
-    int64_t *others[TIERS_KINDS]; /* (N) and all other devices */
-    int64_t epochs;               /* so many */
+    int64_t *hot[TIERS_KINDS];    /* (N) what rankings are made of: all devices' reads before training */
+    int64_t *seen[TIERS_KINDS];   /* (N) what device 0 read in `epochs` other epochs */
+    int64_t *others[TIERS_KINDS]; /* (N) what all other devices read in the same epochs as device 0 */
+    int64_t epochs;               /* epochs of `seen` and `others` */
     ggnn_node* visited;           /* (steps of a node's walks) of --sampler walk */
 } counts;
 

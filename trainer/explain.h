@@ -16,7 +16,7 @@
 
 typedef struct { /* of the reads of device 0, %; all 0 where no one counted */
     double cache, own, peer, host;
-    double reads; /* of an epoch: so many */
+    double reads; /* reads of an epoch */
 } explain_shares;
 
 typedef struct {

@@ -14,8 +14,8 @@ const char* const explain_options[EXPLAIN_SETTINGS] = {"--store replica", "--sto
 enum { ROWS, LISTS, LIST_BYTES, COUNTS };
 typedef struct {
     const explain_case* c;
-    const int64_t* count[COUNTS]; /* (N) rows, lists, and bytes of lists that are read; */
-    int64_t* list_bytes;          /* (N) the last of these, and */
+    const int64_t* count[COUNTS]; /* (N) reads of rows, reads of lists, and bytes of lists that are read */
+    int64_t* list_bytes;          /* (N) bytes of lists that are read */
     int64_t* bytes;               /* (N) bytes of lists as they lie */
     ggnn_node *rank, *owned;      /* (N) by degree, of parts; by owner */
     int64_t slopes[2];            /* of --cache dual */

@@ -17,13 +17,13 @@ typedef struct { /* a graph, how it is read, and on what */
     const config* config;                  /* of the run: what a setting does not say */
     int64_t nodes;
     ggnn_sizes sizes;                      /* of rows and lists */
-    const int64_t* degrees;                /* (nodes) out-degrees, by which parts are ranked where there is no --cache; */
-    int64_t *hot_rows, *hot_lists;         /* (nodes) counts, [0, 2^32), by which a cache is. Not written; */
-    const int64_t *rows, *lists;           /* (nodes) reads by all devices, of other epochs than those: */
-    int64_t epochs;                        /* so many */
+    const int64_t* degrees;                /* (nodes) out-degrees: they rank parts without --cache */
+    int64_t *hot_rows, *hot_lists;         /* (nodes) counts, [0, 2^32), that rank a cache. Not written */
+    const int64_t *rows, *lists;           /* (nodes) reads by all devices, not those in hot_* */
+    int64_t epochs;                        /* epochs of `rows` and `lists` */
     double fanout;                         /* edges of a list that a sample looks at, alike in all hops */
     int64_t memory;                        /* bytes of a device for graph, features and rankings; INT64_MAX: no limit */
-    bool    peaks;                         /* which is memory of its own */
+    bool    peaks;                         /* a device has memory of its own */
     int32_t devices;                       /* P */
     const ggnn_placement* placement;       /* of P parts by links; NULL: a device has one, and reads all others */
     explain_tiers bandwidth;               /* bytes a second, as a device reads */
@@ -38,16 +38,16 @@ typedef enum {
     EXPLAIN_DUAL,           /* each device has a cache of the rows and lists that save most time a byte (DUCATI) */
     EXPLAIN_SETTINGS
 } explain_setting;
-extern const char* const explain_name[EXPLAIN_SETTINGS]; /* what it is, for a table; */
-extern const char* const explain_options[EXPLAIN_SETTINGS]; /* and the options of ggnn-train */
+extern const char* const explain_name[EXPLAIN_SETTINGS]; /* names of settings in a table */
+extern const char* const explain_options[EXPLAIN_SETTINGS]; /* options of ggnn-train for a setting */
 
 typedef struct { /* what a setting comes to */
     bool possible;                 /* false: it does not fit, or has no sense with one device */
     int64_t rows, lists;           /* kept by the devices together, or in each cache */
     int64_t row_bytes, list_bytes; /* of a device */
     explain_tiers row_reads, list_reads; /* of an epoch, all devices */
-    double sample, extract;        /* seconds of an epoch that a device reads lists, rows; */
-    double seconds;                /* both. What computes, no setting changes */
+    double sample, extract;        /* seconds of an epoch that a device reads lists; rows */
+    double seconds;                /* sample + extract: no setting changes how long computing takes */
     int64_t slopes[2];             /* DUAL: nanoseconds saved if all lists, and all rows, were cached: --slopes */
 } explain_outcome;
 

@@ -62,8 +62,8 @@ struct program {
     rank* rank;
     comm* comm;      /* (ranks) */
     factored* factored; /* NULL: another pipeline */
-    pthread_mutex_t gate; /* held until all threads have been started, */
-    bool started;         /* if they were */
+    pthread_mutex_t gate; /* held until all threads have been started */
+    bool started;         /* all threads have been started */
 };
 
 /* ==== setting up ================================================================================================ */

@@ -16,10 +16,10 @@ typedef struct {
     int32_t classes;    /* 2 for real targets: below 1/2 and not */
     int32_t outputs;    /* 1: binary with logits */
     ggnn_node* ids[4];  /* nodes of SPLIT_TRAIN, _VAL, _TEST, in ascending order */
-    int64_t count[4];   /* how many */
-    int64_t labelled[4]; /* and how many of these have a label */
+    int64_t count[4];   /* nodes in `ids` */
+    int64_t labelled[4]; /* nodes in `ids` that have a label */
     void* masked;       /* of `trained` */
-    division division;  /* of the training nodes, among ranks; */
+    division division;  /* of the training nodes, among ranks */
     node_owners owners;     /* of all nodes, in --parallel split; all zeros: none */
 } task;
 

@@ -28,23 +28,23 @@
 
 typedef struct { /* of evaluations */
     double seconds;                      /* sampling included */
-    tiers_reads rows, lists, list_bytes; /* that they read, */
-    int64_t from[GGNN_DEVICES_MAX];      /* of the rows those of parts, by device */
-    net_profile net;                     /* their share of the net's profile, which counts them as forward, */
-    loader_cost loader;                  /* and of the training loader's */
+    tiers_reads rows, lists, list_bytes; /* read by evaluations */
+    int64_t from[GGNN_DEVICES_MAX];      /* rows of parts read by evaluations, by device */
+    net_profile net;                     /* evaluations' share of the net's forward profile */
+    loader_cost loader;                  /* evaluations' share of the training loader's cost */
 } evaluation_cost;
 
 typedef struct { /* of --parallel split: what this rank computed and loaded, and rows of layers that it read */
-    int64_t targets, edges, loaded, own, peer, bytes; /* by who has them; bytes sent for it */
+    int64_t targets, edges, loaded, own, peer, bytes; /* own, peer: by who has them; bytes: sent for them */
 } rank_parts;
 
 typedef struct { /* what a rank did, in this run */
-    tiers_count rows, lists; /* read: by training */
+    tiers_count rows, lists; /* read by training */
     tiers_reads evaluated;   /* rows that evaluation read */
     int64_t from[GGNN_DEVICES_MAX]; /* rows of parts, by device */
     int64_t sent;             /* bytes, to other ranks */
     int64_t sampled, trained; /* slices, with --pipeline factored */
-    bool split;               /* --parallel split: */
+    bool split;               /* --parallel split; false: `parts` is zeros */
     rank_parts parts;
     double seconds, sample, mark, copy, extract, train, batch, evaluation, comm, waited;
 } rank_cost;
@@ -53,26 +53,26 @@ typedef struct {
     rank_cost   rank;
     loader_cost batches; /* of training, without those of evaluation */
     const evaluation_cost* evaluation;
-    const net_profile*     net; /* of both */
+    const net_profile*     net; /* of training and evaluation */
 } worker_costs;
 
 typedef struct {
     device*     device;
     comm*       comm;
-    tier_plan   planned; /* what lies in which of the */
+    tier_plan   planned; /* what lies in which tier */
     tiers*      tiers;
     loader*     loader;     /* NULL in full batch. In --parallel split it samples whole batches, and for evaluation */
     split_loader* split;    /* NULL: --parallel data */
     net*        net;
     evaluation* evaluation; /* NULL: --eval-every 0 */
-    loader_pass pass;       /* over the training nodes; */
-    const ggnn_node* host_ids; /* as the host has them */
+    loader_pass pass;       /* over the training nodes */
+    const ggnn_node* host_ids; /* the training nodes as the host has them */
     int64_t     batches;    /* of a pass */
     factored_rank role;     /* in --pipeline factored; all zeros: another */
     void*       scratch;    /* of the reduction */
-    evaluation_cost apart;  /* of what evaluations cost, */
-    double      start;      /* and since when, */
-    comm_cost   before;     /* and after what calls of ranks, costs are counted */
+    evaluation_cost apart;  /* costs of evaluations, apart from training's */
+    double      start;      /* when the counting of costs began */
+    comm_cost   before;     /* costs of `comm` before the counting began */
 } worker;
 
 /* d becomes the worker's, and is closed with it. Every --batch is cut into slices, of which this worker computes that of

@@ -35,7 +35,7 @@ void* take(bench* b, int64_t bytes, const char* what); // zeroed, freed when the
 void* take_pinned(bench* b, int64_t bytes, const char* what); // of the host, which kernels may read; zeroed
 int   peer(); // another device whose memory this one can read; -1: none
 int   linked_devices(); // all, if each can read the memory of each; else 1
-void* take_peer(bench* b, int64_t bytes, const char* what);      // of that one
+void* take_peer(bench* b, int64_t bytes, const char* what);      // of device peer()
 bool  copy(bench* b, void* to, const void* from, int64_t bytes); // either way, after all work so far
 
 template <class T> T* make(bench* b, int64_t n, const char* what)
@@ -111,7 +111,7 @@ struct made_graph {
     ggnn_graph           graph;
     std::vector<int32_t> quantile;                       // of degrees
     double               edges_of(int32_t fanout) const; // of one list, sampled: expected
-    double atoms_of(int32_t fanout) const; // 64-byte pieces of the list that they lie in, expected
+    double atoms_of(int32_t fanout) const; // 64-byte pieces of a list that sampled edges lie in: expected
 };
 bool make_graph(bench* b, made_graph* g, int64_t nodes, double mean, bool weighted, uint64_t seed);
 

@@ -14,7 +14,7 @@ using namespace gpu;
 struct tiers { // rows below `stored` on the device too, all on the host
     int64_t                  rows, stored, n;
     int32_t                  width;
-    ggnn_store               store, plain; // plain: the same as the C twin reads it
+    ggnn_store               store, plain; // plain: the rows as the C twin reads them
     std::vector<const void*> base;
     ggnn_node*               id;
     std::vector<ggnn_node>   host_id;

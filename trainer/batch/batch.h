@@ -26,8 +26,9 @@ GGNN_HD bool label_known(const net_labels* labels, ggnn_node v)
 typedef struct { /* what it points to is memory of one device */
     ggnn_batch blocks;  /* a block a layer, the ids of their rows */
     ggnn_count known;   /* labelled seeds of the global batch, on all devices: the divisor of the loss */
-    float*     rows;    /* (sources of the last hop, features) extracted: row i is node blocks.id[i]'s. NULL: the net */
-    int64_t    ld_rows; /* reads the store */
+    float*     rows;    /* (sources of the last hop, features) extracted: row i is node blocks.id[i]'s. NULL:
+                           the net reads the store */
+    int64_t    ld_rows; /* elements from row to row */
     struct shuffle* shuffle; /* --parallel split: rows of sources come from the ranks that have them (shuffle.h), `rows`
                                 are those that this rank has, and each block has ids of its own. NULL: it has all */
 } mini_batch;

@@ -11,14 +11,14 @@ enum { MEASURED = 4, SLACK = 2, GUESS = 1 << 16 }; /* batches; levels above them
 struct loader {
     ring ring;
     slot** now;      /* (slots) those ordered together */
-    loader_order* claimed; /* (slots) of a source: those from `next` on, modulo slots, */
-    int64_t claims;        /* up to this one */
+    loader_order* claimed; /* (slots) orders of a source, those from `next` on, modulo slots */
+    int64_t claims;        /* where the orders of `claimed` end */
     const batch_ops* ops; /* the device's */
     int64_t batches; /* of the pass */
-    int64_t next;    /* to hand out, */
-    int64_t ordered; /* and to order */
-    batch_sizes usual; /* on a tight device; */
-    int level;         /* at which slots are laid out */
+    int64_t next;    /* batch to hand out next */
+    int64_t ordered; /* batch to order next */
+    batch_sizes usual; /* on a tight device */
+    int level;         /* of bucket.h, at which slots are laid out */
     loader_cost cost;
 };
 

@@ -55,8 +55,8 @@ typedef struct {
     int32_t       rank, ranks; /* the loader makes slice `rank` of each batch cut into `ranks`; 0 of 0: the whole */
     int32_t       slices;   /* an order of a source names one of at least so many; 0: of `ranks` */
     bool          extract;  /* batches come with their rows; how.last_hop_global must be false */
-    exchange*     exchange; /* by which they come: all ranks then take the same batches. NULL: `features` has them */
-    bool          overlap;  /* prepared while others train. CUDA does so anyway; no device that is `serial` does */
+    exchange*     exchange; /* brings rows: all ranks then take the same batches. NULL: `features` has them */
+    bool          overlap;  /* prepares batches while others train; CUDA always does, a `serial` device never */
 } loader_plan;
 
 /* room: of batches on a tight device; NULL: not known. Allocates all there will be, but for what grows there. NULL on
@@ -76,9 +76,9 @@ typedef struct { /* a slice, sampled and packed (ggnn_batch_pack) */
 
 typedef struct {
     int64_t batch;         /* of the pass */
-    int32_t slice, slices; /* cut into so many */
-    const packed_batch* packed; /* it is there, and stays until the batch is given back; NULL: to be sampled, */
-    bool    bare;               /* and without its rows, as it will be packed */
+    int32_t slice, slices; /* slice `slice` of the batch cut into `slices` */
+    const packed_batch* packed; /* the slice, kept until the batch is given back; NULL: to be sampled */
+    bool    bare;               /* to be sampled without its rows, as it will be packed */
 } loader_order;
 
 typedef struct { /* the next order of a loader; false: there is none now. Never waits */

@@ -12,14 +12,14 @@
 
 typedef struct {
     slot shared;      /* first, so that a slot is one of these */
-    ggnn_graph graph; /* its own, as are the features: a thread counts its own traffic, */
-    ggnn_store features;
-    int64_t* reads;   /* (3, parts + 2) lists, rows, and edges of lists; NULL: which no one wants */
-    int64_t* edges_read; /* of these, or NULL */
+    ggnn_graph graph; /* a slot's own, with traffic of its own */
+    ggnn_store features; /* a slot's own, with traffic of its own */
+    int64_t* reads;   /* (3, parts + 2) of lists, of rows, and edges of lists; NULL: no one wants them */
+    int64_t* edges_read; /* edges of lists in `reads`; NULL: no one counts them */
     ggnn_node* seeds;
     int64_t known;    /* of batch.known */
     ggnn_batch own;   /* batch.blocks as they were, while these lie in a packed batch */
-    bool unpacked;    /* as they do now */
+    bool unpacked;    /* batch.blocks lie in a packed batch now */
     void* batch_memory;
     bool done;        /* by the crew, whose mutex guards it */
 } cpu_slot;

@@ -18,8 +18,8 @@ enum {
     SHARED_FLOATS = 1 << 20, /* an op(B) up to this size is packed once, for all threads */
     GROUP         = 24,      /* row tiles of op(A) packed at a time, at most: 300 KiB on the stack */
     LINE          = 16,      /* floats in a cache line, as far as prefetching goes */
-    STEPS         = 16,      /* along k, between prefetches of ... */
-    BURST         = 4,       /* ... so many lines: more at once, and the tile's own loads would wait for them */
+    STEPS         = 16,      /* along k, from one prefetch of BURST lines to the next */
+    BURST         = 4,       /* lines of one prefetch: with more the tile's own loads would wait for them */
     RUN           = SEGMENT / STEPS * BURST /* lines that a tile prefetches */
 };
 

@@ -96,7 +96,7 @@ static GGNNI_KERNEL(40, THREADS) unpack_batch(const __grid_constant__ unpack_job
 }
 
 struct cuda_slot : slot {
-    ggnn_cuda_batch own; // what shape is a copy of
+    ggnn_cuda_batch own; // the batch that `shape` is a copy of
     sample_state* state;
     sample_note * note, *known; // on the device; its copy, pinned
     ggnn_node*    seeds;

@@ -29,12 +29,12 @@ struct context { // a device's own
     cublasHandle_t blas;
     void*          blas_workspace;
     step_state*    step;
-    net_losses*    losses;  // pinned: the copy under way, where it was asked for,
-    cudaEvent_t    arrived; // which has come after this event,
+    net_losses*    losses;  // pinned: a copy of the losses, under way where it was asked for
+    cudaEvent_t    arrived; // the copy of the losses has come
     bool           asked;
-    int64_t        looks;   // for losses that need not be waited for
-    net_losses     seen;    // and the last one that was read
-    std::map<void*, size_t> size; // of what was taken
+    int64_t        looks;   // calls that ask for losses and need not wait
+    net_losses     seen;    // the losses that were read last
+    std::map<void*, size_t> size; // bytes of each piece of memory that was taken
 };
 
 inline context&     own(device* d) { return *static_cast<context*>(d->own); }

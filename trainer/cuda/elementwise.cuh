@@ -171,7 +171,7 @@ struct dropout {
     int32_t          layer;
     uint32_t         threshold; // 0: none
     float            scale;
-    activation       act; // which comes before it
+    activation       act; // before dropout
 };
 
 // x[k] = x[k] * scale where field k of the row's block says keep, else 0.

@@ -21,10 +21,10 @@ struct factored {
     int64_t round;            /* batches done so far, of all passes */
     int32_t samplers;         /* at the beginning of the pass */
     int32_t trainers, arrived, joining;
-    bool    publish;          /* rank 0 is to give its state to those who joined, */
-    int64_t published;        /* and did so in this round */
-    int64_t made, used;       /* slices, in the passes so far, */
-    double  making, taking;    /* and what they took */
+    bool    publish;          /* rank 0 is to give its state to the ranks that joined */
+    int64_t published;        /* the last round in which rank 0 gave its state */
+    int64_t made, used;       /* slices sampled; trained on: in the passes so far */
+    double  making, taking;    /* seconds of sampling; of training: in the passes so far */
     int64_t count;            /* parameters */
     float  *piece, *state;    /* (2, slices, count); value, gradient, moments (4, count) */
     int64_t updates;

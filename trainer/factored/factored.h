@@ -47,11 +47,11 @@ typedef struct { /* a rank's part in it; stays where it is */
     loader_source source;
     bool    samples; /* now */
     bool    alone;   /* the only trainer of this batch, which is one slice: its gradient is the sum */
-    int64_t batch;   /* that it trains on, */
+    int64_t batch;   /* the batch that it trains on */
     uint32_t step;
-    int64_t next;    /* number to be ordered next, -1: none yet; */
-    int64_t ahead;   /* of the next batch, ordered already, -1: none; */
-    int32_t ordered; /* and how many a sampler has ordered */
+    int64_t next;    /* number of the slice to be ordered next; -1: none yet */
+    int64_t ahead;   /* number of a slice of the next batch, ordered already; -1: none */
+    int32_t ordered; /* slices that a sampler has ordered and not packed yet */
     void*   room;    /* pieces, on a device that does not read the host's */
     /* in this run: */
     int64_t sampled, trained; /* slices */
@@ -59,7 +59,7 @@ typedef struct { /* a rank's part in it; stays where it is */
     /* in this pass: */
     int64_t made, used;       /* slices */
     double  making, taking;    /* seconds */
-    double  train, extract;   /* of the device's clock before it */
+    double  train, extract;   /* the device's seconds of training, of extracting before the pass */
 } factored_rank;
 
 /* l has a plan of factored_slices. All ranks call it. On failure false; factored_close is due all the same: before the

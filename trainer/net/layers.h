@@ -25,11 +25,11 @@ typedef struct { /* a parameter and its gradient, of one shape; v NULL: the laye
 typedef enum { ACTIVATION_NONE, ACTIVATION_RELU, ACTIVATION_ELU } activation;
 typedef struct {
     param      bias, gamma, beta;      /* (1, cols) each; gamma and beta: layer norm */
-    mat        normed;                 /* (D, cols) saved for backward: (h + bias - mean) / deviation; */
-    float*     inv_deviation;          /* (D)       and 1 / deviation */
+    mat        normed;                 /* (D, cols) saved for backward: (h + bias - mean) / deviation */
+    float*     inv_deviation;          /* (D) saved for backward: 1 / deviation */
     activation act;
-    uint32_t   threshold;              /* of dropout; 0: none. Its field is keyed by the row's node, the column */
-    int32_t    layer;                  /* and the layer that reads h; */
+    uint32_t   threshold;              /* of dropout; 0: none. Its field is keyed by node, column, layer */
+    int32_t    layer;                  /* the layer that reads h */
     const ggnn_node* id;               /* (D) the rows' nodes */
 } epilogue;
 

@@ -46,8 +46,8 @@ typedef enum {
     NET_HEADS = 2,      /* has heads, with scores beside its transformed rows; each of the last layer's is `outputs` wide */
     NET_VISITS = 4,     /* multiplies by the visits of walks: the weights of its blocks */
     NET_BY_DEGREE = 8,  /* divides by degrees (net.inv_sqrt), which is an unbiased estimate under uniform sampling alone */
-    NET_MULTIPLIES = 16, /* a first layer only multiplies its features by weights; */
-    NET_LINEAR = 32,    /* or does so where it sums fewer columns after the product */
+    NET_MULTIPLIES = 16, /* a first layer only multiplies its features by weights */
+    NET_LINEAR = 32,    /* as NET_MULTIPLIES, where it sums fewer columns after the product */
     NET_SUMMED = 64     /* what a first layer sums of its features is the same in each step: preprocess.h can sum it before */
 } net_trait;
 
@@ -72,8 +72,8 @@ typedef struct {
     bool full_batch;    /* every step on the whole graph: net_whole */
     bool dense;         /* multiply features with their zeros too, where they could be left out */
     bool extracted;     /* batches come with their rows */
-    bool split;         /* batches may have a shuffle; */
-    bool in_parts;      /* GraphSAGE's mean then adds up what ranks sum of their own rows: another order, so other rounding */
+    bool split;         /* batches may have a shuffle */
+    bool in_parts;      /* with split: ranks sum their own rows for GraphSAGE's mean: other order, other rounding */
     bool preprocessed;  /* features are what layer 0 of GCN or GraphSAGE's mean sums over all neighbours (preprocess.h):
                            that layer only multiplies. No residual, no input dropout */
     uint64_t seed;      /* of initial weights and dropout */
@@ -164,12 +164,12 @@ void net_take_sums(net* n, uint32_t step, const net_sums* sums);
 void net_update(net* n, float learning_rate);
 
 typedef struct { /* of the steps since net_start_losses, added up in their order where the net runs */
-    double  sum;      /* of known * mean loss, */
-    int64_t rows;     /* and of known */
-    double  last;     /* the last step's mean loss, */
-    int64_t known;    /* over so many rows */
-    int64_t bad;      /* the first step whose loss was not finite, -1: none, */
-    double  bad_loss; /* and that loss */
+    double  sum;      /* known * mean loss, over all steps */
+    int64_t rows;     /* known, over all steps */
+    double  last;     /* the last step's mean loss */
+    int64_t known;    /* labelled seeds of the last step */
+    int64_t bad;      /* the first step whose loss was not finite; -1: none */
+    double  bad_loss; /* mean loss of step `bad` */
 } net_losses;
 void net_start_losses(net* n, double sum, int64_t rows);
 
@@ -183,16 +183,16 @@ net_losses net_losses_of(net* n, bool wait);
    devices may share them: each transforms some nodes' rows and has scratch rows of its own. Both calls overwrite what
    net_forward saved: they have no place between it and net_backward. */
 typedef struct {
-    float*  z;       /* (nodes + N, net_transformed at most), and */
-    float*  el;      /* (nodes + N, heads) GAT's scores of these rows; NULL for SAGE pool */
-    int64_t scratch; /* rows [scratch, scratch + chunk->hop[0].num_dst.max) are this net's net_layer's to use; */
+    float*  z;       /* (nodes + N, net_transformed at most) transformed rows */
+    float*  el;      /* (nodes + N, heads) GAT's scores of the transformed rows; NULL for SAGE pool */
+    int64_t scratch; /* this net's net_layer may use rows [scratch, scratch + chunk->hop[0].num_dst.max) */
     int64_t nodes;   /* node v's row is nodes + v */
 } net_transformed_rows;
 
 int32_t net_transformed(const net_config* config, int32_t features); /* columns of the widest z; 0: there is none */
-int32_t net_width(const net* n, int32_t l);                          /* columns of layer l's output, */
-int32_t net_transformed_width(const net* n, int32_t l);              /* of its transformed rows, */
-int32_t net_heads(const net* n, int32_t l);                          /* and of their scores */
+int32_t net_width(const net* n, int32_t l);                          /* columns of layer l's output */
+int32_t net_transformed_width(const net* n, int32_t l);              /* columns of layer l's z */
+int32_t net_heads(const net* n, int32_t l);                          /* columns of layer l's scores */
 
 /* Fills the rows of nodes [first, first + rows), of at most as many as a chunk has targets. */
 void net_transform(net* n, int32_t l, const net_transformed_rows* all, int64_t first, int64_t rows, const ggnn_store* x);

@@ -76,14 +76,14 @@ typedef struct {
     /* worked out by config_finish */
     bool full_batch;
     int32_t fanout[NET_LAYERS_MAX];
-    int32_t device[CONFIG_DEVICES_MAX]; /* of --device-list; */
-    int32_t listed;                     /* so many */
-    bool tiers;                         /* some option says where graph or features lie; */
-    bool cache_auto;                    /* --cache-bytes auto; */
-    int64_t cache_bytes;                /* else so many, -1: not given, by --cache-ratio */
+    int32_t device[CONFIG_DEVICES_MAX]; /* of --device-list */
+    int32_t listed;                     /* numbers in `device` */
+    bool tiers;                         /* some option says where graph or features lie */
+    bool cache_auto;                    /* --cache-bytes auto */
+    int64_t cache_bytes;                /* --cache-bytes as a number; -1: --cache-ratio or auto */
     int64_t links[3];                   /* GB/s of a device's own memory, a peer's, the host's */
-    int64_t slopes[2];                  /* nanoseconds: of lists, of rows; */
-    bool slopes_measured;               /* zeros that are still to be measured */
+    int64_t slopes[2];                  /* nanoseconds: of lists, of rows */
+    bool slopes_measured;               /* --slopes measure: `slopes` are zeros until they are measured */
     char plain_fanout[12 * NET_LAYERS_MAX]; /* what fanout_text points to where it is not "full" */
 
     bool given[CONFIG_OPTIONS_MAX];  /* on the command line, by place in the table */

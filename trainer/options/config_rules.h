@@ -16,7 +16,7 @@
 
 typedef enum {
     CONFIG_NEEDS,    /* a needs one of b. "--a x: needs --b y" and `why`, which begins with its comma */
-    CONFIG_IDLE,     /* the same, as a would change nothing: "--a x: has no effect without --b y" and `why` */
+    CONFIG_IDLE,     /* a changes nothing without one of b: "--a x: has no effect without --b y" and `why` */
     CONFIG_EXCLUDES, /* a goes with none of b: "--a x: " and `why`, which names b */
     CONFIG_RULES_END
 } config_verb;

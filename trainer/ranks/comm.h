@@ -31,8 +31,8 @@ enum { COMM_RANKS_MAX = 1024 };
 typedef struct { /* of one rank, since it was opened */
     int64_t calls;
     int64_t bytes;   /* sent to other ranks, each receiver counted; without the words */
-    double  seconds; /* in calls, */
-    double  waited;  /* and of these until all had come */
+    double  seconds; /* in calls */
+    double  waited;  /* seconds in calls until all ranks had come */
 } comm_cost;
 
 typedef struct comm comm;

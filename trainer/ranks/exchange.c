@@ -19,8 +19,8 @@ struct exchange {
     exchange_cost cost;
 
     void *part, *rank, *bound, *base; /* of `stored` */
-    int64_t* ends;                    /* (parts + 3) of a split, on the device; */
-    int64_t* ends_copy;               /* on the host */
+    int64_t* ends;                    /* (parts + 3) of a split, on the device */
+    int64_t* ends_copy;               /* (parts + 3) `ends` on the host */
     int64_t *wanted, *asked;          /* (ranks) ids for each rank, and from each */
     comm_piece *mine, *its;           /* (ranks) pieces of what this rank reads, and of what others do */
 
@@ -29,7 +29,7 @@ struct exchange {
     room got, ordered, numbers; /* rows by owner; in order, where they are not floats yet, and 0, 1, 2 .. */
     room rows, range;     /* of exchange_some: floats; of exchange_range */
     ggnn_node* place;     /* (num_rows) a row's place in `rows` */
-    const void** some_base; /* (3) of */
+    const void** some_base; /* (3) bases of `some` */
     ggnn_store some;
 };
 

@@ -16,7 +16,7 @@ extern "C" {
 
 typedef struct { /* --split-partial, of one hop (partial.h). All but the pieces and bounds is memory of the device */
     ggnn_block     block;  /* (owned) targets of other ranks and this one, over this rank's rows. indptr NULL: no such sums */
-    const float*   inv;    /* (owned) 1 / their degrees */
+    const float*   inv;    /* (owned) 1 / the targets' degrees */
     const int32_t* target; /* the targets that rank q sends sums for: its piece from[q] */
     comm_piece *to, *from; /* (ranks) */
     int64_t*       bound;  /* (ranks + 1) of `from` */
@@ -24,22 +24,22 @@ typedef struct { /* --split-partial, of one hop (partial.h). All but the pieces 
 } shuffle_sums;
 
 typedef struct { /* of one hop. send, receive, place and id are memory of the device */
-    int64_t rows;            /* of this rank's list h + 1, and */
-    const ggnn_node* id;     /* (rows) their nodes */
+    int64_t rows;            /* of this rank's list h + 1 */
+    const ggnn_node* id;     /* (rows) the nodes of this rank's rows */
     const int32_t* send;     /* the rows that rank p wants: its piece to[p] */
-    const int32_t* receive;  /* the sources that rank q has: its piece from[q]; */
-    const int32_t* place;    /* (sources) where each is among these */
+    const int32_t* receive;  /* the sources that rank q has: its piece from[q] */
+    const int32_t* place;    /* (sources) where each source is in `receive` */
     comm_piece *to, *from;   /* (ranks) */
     int64_t* bound;          /* (ranks + 1) of `to` */
     /* of peers, memory of the device. Rows of all ranks have numbers, those of rank q are [first[q], first[q + 1]): */
     const int64_t* first;    /* (ranks + 1) */
     const ggnn_node* row;    /* (sources) the number of each source's row */
-    int64_t all;             /* rows */
+    int64_t all;             /* rows of all ranks */
     shuffle_sums sums;
 } shuffle_hop;
 
 typedef struct { /* of this rank, since shuffle_open. Rows of layers; those of GAT's scores too */
-    int64_t own, peer;       /* that it read, by who has them; in backward that came back */
+    int64_t own, peer;       /* rows that it read, by who has them; in backward rows that came back */
     int64_t bytes;           /* of rows that other ranks read of it, or were sent */
 } shuffle_cost;
 
@@ -52,8 +52,8 @@ typedef struct shuffle {
     device* device;
     comm*   comm;
     bool    peers;
-    shuffle_seat* seat;      /* (ranks) of peers: where their rows are, */
-    void*   base;            /* (ranks + 2) and the same as the device reads it */
+    shuffle_seat* seat;      /* (ranks) of peers: where their rows are */
+    void*   base;            /* (ranks + 2) of peers: `rows` of their seats, in memory of the device */
     shuffle_hop hop[GGNN_HOPS_MAX];
     shuffle_cost cost;
     error   failed;          /* the calls below return nothing: the first thing that went wrong; then they do nothing */

@@ -10,11 +10,11 @@
 #include "trainer/split/split.h"
 
 typedef struct { /* of one hop, memory of the host */
-    int64_t read;           /* pairs of this rank's targets; */
-    int64_t owned;          /* and those that it sums for, of all ranks' targets */
+    int64_t read;           /* pairs of this rank's targets */
+    int64_t owned;          /* pairs of all ranks' targets that this rank sums for */
     int32_t* target;        /* (read) by owner, ascending within one; those of q are its piece from[q] */
-    int64_t* indptr;        /* (owned + 1) by reader; those of p are its piece to[p]; */
-    int32_t* row;           /* (indptr[owned]) of this rank's list h + 1 */
+    int64_t* indptr;        /* (owned + 1) by reader; those of p are its piece to[p] */
+    int32_t* row;           /* (indptr[owned]) rows of this rank's list h + 1 */
     float*   inv;           /* (owned) 1 / the target's degree */
     comm_piece *to, *from;  /* (ranks) */
     int64_t* bound;         /* (ranks + 1) of `from` */

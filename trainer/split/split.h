@@ -33,8 +33,8 @@ extern "C" {
 
 typedef struct { /* hop h of a part: what it needs from whom, and who needs what of it */
     const ggnn_block* block; /* targets: list h; sources: what they need, targets first. Its ids are global */
-    int32_t* receive;        /* (num_src) the sources by owner, those of part q at [from[q], from[q + 1]); */
-    int32_t* place;          /* (num_src) source i is entry place[i] of these */
+    int32_t* receive;        /* (num_src) the sources by owner, those of part q at [from[q], from[q + 1]) */
+    int32_t* place;          /* (num_src) source i is entry place[i] of `receive` */
     int32_t* send;           /* rows of list h + 1, those that part p needs at [to[p], to[p + 1]) */
     int64_t from[GGNN_PARTS_MAX + 3], to[GGNN_PARTS_MAX + 1]; /* from has the bounds of ggnn_split */
 } split_hop;

@@ -24,13 +24,13 @@ struct split_loader {
     mini_batch batch;
     shuffle    shuffle;
     split_cost cost;
-    loader*    hop[GGNN_HOPS_MAX];           /* of a device that samples its lists; */
-    const mini_batch* taken[GGNN_HOPS_MAX];  /* hop h of the batch, NULL: the host has sampled it */
-    room       list;                         /* what it samples, on the device */
+    loader*    hop[GGNN_HOPS_MAX];           /* one a hop, of a device that samples its lists; else NULL */
+    const mini_batch* taken[GGNN_HOPS_MAX];  /* hop h of the batch; NULL: the host has sampled it */
+    room       list;                         /* the list that is sampled, on the device */
 
     loader_pass pass;
-    loader_turns turns;   /* single: the whole batches that are this rank's to sample, */
-    loader_source source; /* in order */
+    loader_turns turns;   /* single: the whole batches that are this rank's to sample */
+    loader_source source; /* single: gives the batches of `turns` in order */
     int64_t next;         /* batch to hand out */
 
     ggnn_node* seeds;
@@ -40,8 +40,8 @@ struct split_loader {
     int64_t size[GGNN_HOPS_MAX][3], sums[GGNN_HOPS_MAX][3]; /* of blocks: targets, sources, edges; and of partial sums' */
     comm_piece *out, *in, *one;       /* (ranks each) of ids; rank r's is [r, r + 1) */
     int64_t*   bound;                 /* (ranks + 1 a hop) */
-    int64_t*   first;                 /* (ranks + 1 a hop) of peers' rows, */
-    int64_t*   listed;                /* (hops a rank) and how many each has */
+    int64_t*   first;                 /* (ranks + 1 a hop) bounds of peers' rows */
+    int64_t*   listed;                /* (hops a rank) rows that each rank has */
     room ids, packed;                 /* of the host: ids asked for; a whole batch */
     room theirs, row[GGNN_HOPS_MAX];  /* of the host: rows of peers' lists; of all lists */
     room rows, there[GGNN_HOPS_MAX][ARRAYS]; /* of the device */

@@ -16,12 +16,12 @@
 typedef struct {
     comm*          over;
     ggnn_graph     graph;    /* to sample from. This and `at`, labels, and the ids of passes are memory of the host */
-    const ggnn_graph* there; /* the same, as a device whose memory is not the host's samples from it; NULL: it does not */
+    const ggnn_graph* there; /* the graph, as a device whose memory is not the host's samples from it; NULL: it does not */
     ggnn_layout    at;       /* owners: a part a rank */
     ggnn_sampling  how;      /* with local indices in all hops */
     net_labels     labels;   /* of which the labelled seeds are counted */
-    ggnn_store     features; /* the device's; */
-    exchange*      exchange; /* or rows come by this */
+    ggnn_store     features; /* the device's; not read where there is an exchange */
+    exchange*      exchange; /* by which rows come; NULL: from `features` */
     int64_t*       edges_read; /* as in loader_plan. `whole` counts its own */
     int64_t        batch;    /* seeds */
     bool           pointers; /* rows of other ranks are read where they lie, if that can be (shuffle.h) */

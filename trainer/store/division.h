@@ -13,8 +13,8 @@ typedef struct { /* all zeros: there is none */
     int64_t    num_ids;     /* training nodes */
     ggnn_node* ids;         /* (num_ids) by part, ascending within one */
     int32_t*   owner;       /* (N) -1: no training node */
-    int64_t    trained[GGNN_PARTS_MAX]; /* training nodes of a part, */
-    int64_t    held[GGNN_PARTS_MAX];    /* and all nodes of its closure */
+    int64_t    trained[GGNN_PARTS_MAX]; /* training nodes of a part */
+    int64_t    held[GGNN_PARTS_MAX];    /* all nodes of a part's closure */
     int64_t    touched;     /* nodes in any closure */
     int64_t    limit, cut;  /* training nodes whose own closure was cut at `limit` nodes, in the choice of their part; of a
                                file 0 */
@@ -22,12 +22,12 @@ typedef struct { /* all zeros: there is none */
 } division;
 
 typedef struct {
-    const ggnn_node* ids;   /* (num_ids) training nodes, ascending, */
+    const ggnn_node* ids;   /* (num_ids) training nodes, ascending */
     int64_t num_ids;
-    int32_t parts, hops;    /* into as many parts as there are ranks, */
-    int64_t limit;          /* by closures of so many nodes at most; */
-    const char* file;       /* or as this file of ggnn-data partition has them; NULL: there is none */
-    const dataset* of;      /* which it has to belong to */
+    int32_t parts, hops;    /* as many parts as ranks; hops sampled */
+    int64_t limit;          /* nodes at which a closure is cut, in the choice of parts */
+    const char* file;       /* of ggnn-data partition, which has the parts; NULL: they are chosen */
+    const dataset* of;      /* the data set that `file` has to belong to */
 } division_how;
 
 /* O(edges of all closures). False: more parts than nodes, or than GGNN_PARTS_MAX; a file of other nodes, of other parts, or

@@ -14,8 +14,8 @@ typedef struct { /* all zeros: not open */
     comm*   comm;
     void *memory, *host_memory;
     comm_shared shared;
-    ggnn_file_scratch file; /* this rank's own; */
-    void*  mapped;          /* or another one's */
+    ggnn_file_scratch file; /* this rank's own file */
+    void*  mapped;          /* another rank's file; NULL: none */
     size_t bytes;
     layer_rows_user* user; /* (ranks) where there are several copies; NULL: one */
     comm_piece* piece;     /* (2 ranks) */

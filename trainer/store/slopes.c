@@ -11,8 +11,8 @@ typedef struct {
     const slopes_plan* plan;
     tiers* tiers;
     loader* loader;
-    int64_t batches;     /* taken in a turn, */
-    int64_t of;          /* of so many in an epoch */
+    int64_t batches;     /* batches taken in a turn */
+    int64_t of;          /* batches of an epoch */
 } bench;
 
 static bool open_bench(bench* b, const tiers_plan* placed, error* why)

@@ -17,8 +17,8 @@ typedef struct {
     ggnn_sampling how;
     loader_pass pass;    /* whose first batches are taken, with presampling's draws; its ids are those of from->ids[list] */
     int32_t list;
-    int64_t batch;       /* seeds of a global batch, of which */
-    int32_t rank, ranks; /* this slice is taken */
+    int64_t batch;       /* seeds of a global batch */
+    int32_t rank, ranks; /* slice `rank` of a global batch cut into `ranks` is taken */
     int64_t room;        /* bytes that lists and rows may take of the device together */
 } slopes_plan;
 

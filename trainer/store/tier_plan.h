@@ -39,11 +39,11 @@ typedef struct { /* all zeros: there is no plan */
     int64_t  from_file[TIERS_KINDS]; /* ranks below these are cached, as a dual file says */
     ggnn_placement placement;
     int64_t* count[TIERS_KINDS];              /* (N) what this rank's batches read; NULL: not counted */
-    const ggnn_node* of_parts[TIERS_KINDS];   /* (N) ranks for all devices */
-    const ggnn_node* of_cache[TIERS_KINDS];   /* (N) and for this one */
+    const ggnn_node* of_parts[TIERS_KINDS];   /* (N) ranks that order the parts of all devices */
+    const ggnn_node* of_cache[TIERS_KINDS];   /* (N) ranks that order this device's cache */
     int64_t  kept;                            /* bytes of the rankings that room is left for on the device */
-    ggnn_node* memory[24];                    /* of ranks; */
-    comm_shared shared;                       /* of one that all threads have */
+    ggnn_node* memory[24];                    /* of ranks */
+    comm_shared shared;                       /* ranks that all threads of a process share */
     ggnn_node* work;                          /* (2 N) */
     char note[TIER_NOTES_MAX][200];           /* what the user is to know */
 } tier_plan;
@@ -58,7 +58,7 @@ void tier_plan_take_slopes(tier_plan* p, const int64_t slopes[2]); /* of --slope
 bool tier_plan_fill(tier_plan* p, int64_t peak, error* why);
 int64_t tier_plan_rankings(const tier_plan* p); /* bytes of the rankings that the filled tiers keep, each once */
 
-int64_t tier_plan_beside(const tier_plan* p);   /* and what else tiers may take of the device: ends of arrays, tables */
+int64_t tier_plan_beside(const tier_plan* p);   /* bytes of ends of arrays and tables that tiers may take too */
 
 /* How many ranks share this one's device, as those of one machine and number do: sets p->sharers. All ranks call it.
    tier_plan_open does. */
@@ -67,7 +67,7 @@ bool tier_plan_meet(tier_plan* p, comm* with, device* d, error* why);
 /* This rank's share of its device, and no more than `most` (--device-memory; 0: all of it). */
 int64_t tier_plan_total(const tier_plan* p, int64_t most, device* d);
 
-typedef struct { /* what is known before a run: */
+typedef struct { /* what is known before a run */
     int64_t nodes;
     ggnn_sizes sizes;
     int32_t parts;

@@ -8,19 +8,19 @@ enum { CACHE_NONE }; /* of --cache; else 1 + a hotness_policy */
 
 typedef struct { /* options of ggnn-train, by their names */
     int     cache;         /* CACHE_NONE, or 1 + a hotness_policy */
-    bool    cache_auto;    /* --cache-bytes auto; */
-    int64_t cache_bytes;   /* else so many, -1: not given, by */
+    bool    cache_auto;    /* --cache-bytes auto */
+    int64_t cache_bytes;   /* --cache-bytes as a number; -1: cache_ratio or auto */
     double  cache_ratio;
-    double  store_graph, store_features; /* shares of lists and of rows that parts store, */
+    double  store_graph, store_features; /* shares of lists and of rows that parts store */
     bool    features_first;              /* rows before lists (--prefer features) */
     int     placement;                   /* a ggnn_place_rule */
     const char *ranking, *topology;      /* files; NULL: none */
     int64_t device_memory, reserve_bytes;
     int64_t slopes[2];                   /* nanoseconds an epoch that all lists, and all rows, being cached would save */
-    int64_t batch, presample_epochs;     /* of which reads are counted */
+    int64_t batch, presample_epochs;     /* seeds of a batch; epochs whose reads are counted */
     uint64_t seed;
-    bool    split;         /* --parallel split: a rank reads the rows and the lists that it owns; */
-    bool    whole_batches; /* but all lists, as ranks take turns to sample whole batches */
+    bool    split;         /* --parallel split: a rank reads the rows and the lists that it owns */
+    bool    whole_batches; /* with split: a rank reads all lists, as ranks sample whole batches in turn */
     bool    local;         /* --shuffle local: a rank's batches are of its own training nodes */
 } tier_options;
 
@@ -28,9 +28,9 @@ typedef struct { /* what it points to outlives the plan */
     const dataset* set;
     ggnn_graph     graph;
     ggnn_store     features;
-    const ggnn_node* train; /* (num_train) training nodes; */
+    const ggnn_node* train; /* (num_train) training nodes */
     int64_t          num_train;
-    const division*  divided;   /* these among ranks */
+    const division*  divided;   /* of the training nodes among ranks */
     ggnn_layout      owners;    /* of all nodes, in --parallel split */
 } tier_data;
 #endif

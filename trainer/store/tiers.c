@@ -287,8 +287,8 @@ static int32_t source_of(const tiers_plan* plan, int32_t rank, int32_t part)
 
 typedef struct { /* what the others have to know of a rank's; with a piece for each kind and part behind it */
     int64_t process;
-    char*   memory[TIERS_KINDS]; /* as its process has it; */
-    char    handle[TIERS_KINDS][DEVICE_HANDLE]; /* for others, of a device that is no CPU */
+    char*   memory[TIERS_KINDS]; /* its address in the rank's own process */
+    char    handle[TIERS_KINDS][DEVICE_HANDLE]; /* by which other processes map `memory`; not of a CPU */
     piece   part[];              /* (kinds, parts) those that it stores */
 } holding;
 

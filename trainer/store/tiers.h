@@ -37,8 +37,8 @@ typedef enum { TIERS_GRAPH, TIERS_FEATURES, TIERS_KINDS } tiers_kind; /* lists o
 typedef struct { /* of one kind, as one device has it. Arrays are the host's and outlive the views */
     const ggnn_node* rank;       /* (N) in the order of the parts, alike for all devices; NULL: v itself */
     int64_t stored;              /* ranks below it lie in parts, the others in the host tier alone */
-    const ggnn_node* cache_rank; /* (N) this device's own */
-    int64_t cached;              /* of these the ranks below it lie in the own cache */
+    const ggnn_node* cache_rank; /* (N) in the order of this device's cache */
+    int64_t cached;              /* cache ranks below it lie in the own cache */
 } tiers_share;
 
 typedef struct {
@@ -47,8 +47,8 @@ typedef struct {
 } tiers_plan;
 
 typedef struct { /* the host's arrays; must outlive the views */
-    ggnn_graph graph;    /* plain, as are */
-    ggnn_store features;
+    ggnn_graph graph;    /* plain */
+    ggnn_store features; /* plain */
     net_labels labels;   /* (num_nodes) */
     const ggnn_node* ids[TIERS_LISTS]; /* (count[i]) lists of nodes that passes go over; NULL: there is none */
     int64_t count[TIERS_LISTS];
