@@ -185,7 +185,7 @@ net_losses net_losses_of(net* n, bool wait);
 typedef struct {
     float*  z;       /* (nodes + N, net_transformed at most) transformed rows */
     float*  el;      /* (nodes + N, heads) GAT's scores of the transformed rows; NULL for SAGE pool */
-    int64_t scratch; /* this net's net_layer may use rows [scratch, scratch + chunk->hop[0].num_dst.max) */
+    int64_t scratch; /* this net's net_layer may use rows [scratch, scratch + chunk->blocks->hop[0].num_dst.max) */
     int64_t nodes;   /* node v's row is nodes + v */
 } net_transformed_rows;
 
