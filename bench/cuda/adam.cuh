@@ -16,7 +16,7 @@ enum { NODES = 8, UPDATES = EMULATED ? 2 : 16 }; // updates of a run, so that wa
 // A perceptron, as it has the fewest other parts, over a few nodes without edges.
 struct perceptron {
     device*            d = nullptr;
-    tiers              data = {};
+    tiers*             data = nullptr;
     loader*            batches = nullptr;
     net*               n = nullptr;
     int64_t            indptr[NODES + 1] = {};
@@ -29,7 +29,7 @@ struct perceptron {
     {
         net_free(n);
         loader_free(batches);
-        tiers_close(&data);
+        tiers_close(data);
         device_close(d);
     }
 };
@@ -45,8 +45,9 @@ bool open_perceptron(bench* b, perceptron* p, device* on, int32_t features, int3
     from.labels.label = p->label;
     if (!tiers_open(&p->data, on, &from, &b->why)) return false;
     loader_plan plan = {};
-    plan.graph = p->data.graph;
-    plan.features = p->data.features;
+    const tiers_view* view = tiers_view_of(p->data);
+    plan.graph = view->graph;
+    plan.features = view->features;
     plan.batch = NODES;
     plan.how.num_hops = 2; // of fanout 0
     net_config config = {};
@@ -56,7 +57,7 @@ bool open_perceptron(bench* b, perceptron* p, device* on, int32_t features, int3
     config.heads = config.out_heads = 1;
     config.optimizer = NET_ADAMW, config.weight_decay = .01f;
     config.seed = 1;
-    const net_data data = {&p->data.graph, &p->data.features, p->data.labels};
+    const net_data data = {&view->graph, &view->features, view->labels};
     p->batches = loader_create(on, &plan, nullptr, &b->why);
     if (!p->batches) return false;
     p->n = net_create(&config, &data, loader_shape(p->batches), nullptr, &b->why);

@@ -9,6 +9,12 @@
 
 namespace roofs {
 
+// Of memory that holds random floats: zeros are moved faster where lines are compressed, and cost less power.
+template <class T> bool filled(bench* b, T* memory, int64_t bytes)
+{
+    return memory && fill(b, reinterpret_cast<float*>(memory), bytes / 4, 1);
+}
+
 using namespace gpu;
 
 // ==== kernels ==============================================================================================
@@ -53,8 +59,10 @@ __global__ void __launch_bounds__(THREADS) read_pieces(float4* sink, const float
 __global__ void __launch_bounds__(THREADS) write_pieces(float4* to, int64_t n)
 {
     const int64_t all = static_cast<int64_t>(gridDim.x) * THREADS;
-    for (int64_t t = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; t < n; t += all)
-        __stcs(to + t, make_float4(1, 2, 3, 4));
+    for (int64_t t = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; t < n; t += all) {
+        const float x = static_cast<float>(roof_mix(static_cast<uint32_t>(t)));
+        __stcs(to + t, make_float4(x, -x, x + 1e9f, x - 1e9f));
+    }
 }
 
 // Random rows of `pieces` times 16 bytes, as gather reads them: a thread a piece, four rows at a time.
@@ -90,7 +98,7 @@ bool open_stream(bench* b, bench_case* c, double work,
 {
     int64_t bytes = stream_bytes(b), n = bytes / 16;
     float4 *to = make<float4>(b, n, "a roof's memory"), *from = make<float4>(b, n, "a roof's memory");
-    if (!to || !from) return false;
+    if (!filled(b, to, bytes) || !filled(b, from, bytes)) return false;
     *c = case_of(b, [=] { return f(to, from, n); });
     c->work = work * static_cast<double>(bytes);
     return true;
@@ -124,7 +132,7 @@ bool open_read_l2(bench* b, bench_case* c, int64_t)
     const int times = EMULATED ? 1 : 64;
     int64_t   n = (EMULATED ? 1 << 14 : l2_bytes() / 4) / 16;
     float4*   table = make<float4>(b, n, "a roof's memory");
-    if (!table) return false;
+    if (!filled(b, table, n * 16)) return false;
     *c = case_of(
         b, [=] { return launch(read_pieces, blocks_of(n / 4), THREADS, stream(), table, table, n, times); });
     c->work = static_cast<double>(n * 16 * times);
@@ -146,7 +154,7 @@ bool open_table(bench* b, bench_case* c, int64_t size, int64_t bytes, place wher
                                           : take(b, rows * size, "a table of rows");
     float4*       sink = make<float4>(b, 1, "a sum");
     auto          turn = own(b, new uint32_t(0));
-    if (!table || !sink || !turn) return false;
+    if (!filled(b, static_cast<float*>(table), rows * size) || !sink || !turn) return false;
     const ggnni::divider pieces = ggnni::divide_by(size / 16);
     n = n / pieces.by * pieces.by;
     *c = case_of(b, [=] {
@@ -189,7 +197,7 @@ bool open_host(bench* b, bench_case* c, bool reads, bool back)
     int64_t bytes = pick(b, 512 << 20, 64 << 20, 1 << 14), n = bytes / 16;
     void*   host = take_pinned(b, bytes, "the host's memory");
     float4* mine = make<float4>(b, n, "a roof's memory");
-    if (!host || !mine) return false;
+    if (!filled(b, static_cast<float*>(host), bytes) || !filled(b, mine, bytes)) return false;
     *c = case_of(b, [=] {
         if (reads)
             return launch(read_pieces, blocks_of(n / 4), THREADS, stream(), mine, static_cast<float4*>(host),
