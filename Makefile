@@ -12,11 +12,16 @@ BUILD    ?= $(if $(filter 1,$(NODE64)),build64,build)
 $(if $(filter-out 1,$(words $(BUILD))),$(error BUILD=$(BUILD): make knows no folder with blanks in its name))
 PREFIX   ?= /usr/local
 OPT      ?= -O2 -g
-WARN     := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
+WARN     := -Wall -Wextra -Wpedantic -Wconversion -Wshadow
 EXTRA    ?=
 
 # $(call short,CC,FILE): before a command, in whose place "CC FILE" is printed; V=1: the command itself; make -s: nothing
 short = $(if $(filter 1,$(V)),,@$(if $(findstring s,$(firstword -$(MAKEFLAGS))),,echo '$(1) $(2)'; ))
+
+# ---- a warning ends a build by gcc 12 and clang 14, which were tried, alone: other releases may warn of more ----------
+major  = $(subst __clang_major__ ,gcc-,$(shell echo __clang_major__ __GNUC__ | $(1) -E -P -x c - 2>/dev/null))
+werror = $(if $(filter gcc-12 14,$(firstword $(call major,$(1)))),-Werror)
+WARN  += $(call werror,$(CC))
 
 # ---- what this machine has: a test program is compiled for each ------------------------------------------------------
 HASH := \#
@@ -132,7 +137,10 @@ include simt/simt.mk # make cuda-tests: the CUDA code on the CPU
 # ---- make gpu: the programs on a GPU, by nvcc -------------------------------------------------------------------------
 NVCC      ?= $(firstword $(shell command -v nvcc) /usr/local/cuda/bin/nvcc)
 GPU_ARCH  ?= -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=[sm_90,compute_90]
-NVCCFLAGS += -std=c++17 -O2 $(GPU_ARCH) --threads 0 -Xcompiler -Wall,-Wextra$(if $(OPENMP),$(COMMA)-fopenmp) -Werror all-warnings
+NVCC_TRIED := 13.0 # a warning ends a build by these releases alone: others may warn of more
+NVCC_IS    := $(shell $(NVCC) --version 2>/dev/null | sed -n 's/.*release \([0-9.]*\),.*/\1/p')
+NVCCFLAGS += -std=c++17 -O2 $(GPU_ARCH) --threads 0 -Xcompiler -Wall,-Wextra$(if $(OPENMP),$(COMMA)-fopenmp)
+NVCCFLAGS += $(if $(filter $(NVCC_TRIED),$(NVCC_IS)),-Werror all-warnings)
 COMMA     := ,
 # NCCL, for gradients and rows between GPUs: the CUDA toolkit's, the system's, or that of the package nvidia-nccl-cu12 or
 # -cu13 in the Python environment; NCCL_HOME=FOLDER says where its include/ and lib/ are

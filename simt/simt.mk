@@ -9,7 +9,7 @@ CUDA_TESTS   := $(addprefix $(BUILD)/tests/,$(basename $(notdir $(wildcard tests
 SIMT_FLAGS   := -I$(SIMT) -I. -D_GNU_SOURCE $(if $(filter 1,$(NODE64)),-DGGNN_NODE64) \
                 $(if $(SIMT_CURAND),-DSIMT_CURAND -idirafter $(CUDA_HOME)/include)
 CXXOPT       ?= $(OPT)
-CXXFLAGS     += -std=c++17 $(CXXOPT) -ffp-contract=off -Wall -Wextra -Werror -Wno-unknown-pragmas -MMD -MP
+CXXFLAGS     += -std=c++17 $(CXXOPT) -ffp-contract=off -Wall -Wextra $(call werror,$(CXX)) -Wno-unknown-pragmas -MMD -MP
 $(eval $(call keep_flags,cxx,$(CXX) $(CXXFLAGS) $(EXTRA) $(SIMT_FLAGS)))
 
 cuda-tests: $(CUDA_TESTS)

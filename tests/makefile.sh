@@ -10,7 +10,7 @@ build=$work/build
 mkdir -p "$work/nccl/include" "$work/nccl/lib"
 : >"$work/nccl/include/nccl.h"
 : >"$work/nccl/lib/libnccl.so.2"
-printf '#!/bin/sh\nwhile [ $# -gt 0 ]; do if [ "$1" = -o ]; then : >"$2"; fi; shift; done\n' >"$work/compiler"
+printf '#!/bin/sh\n[ "$1" = --version ] && echo "release ${RELEASE:-13.0}, V"\nwhile [ $# -gt 0 ]; do if [ "$1" = -o ]; then : >"$2"; fi; shift; done\n' >"$work/compiler"
 printf '#!/bin/sh\ncase $1 in --showme:link) echo -lmpi ;; --showme:compile) echo -I/mpi ;; esac\n' >"$work/mpicc"
 chmod +x "$work/compiler" "$work/mpicc"
 
@@ -33,6 +33,16 @@ says "no program for a GPU asks for the shared libcudart" "" "$(printf '%s\n' "$
 for program in ggnn-data ggnn-data-cuda ggnn-train ggnn-train-cuda train train-cuda tests/test_show gpu-tests/test_cuda_train; do
     says "the tests on a GPU have $program" "-o $build/$program " "$(link_of "$program" | words "-o $build/$program")"
 done
+
+printf '#!/bin/sh\necho "$MAJOR"\n' >"$work/other"
+chmod +x "$work/other"
+warnings_of() { MAJOR=$1 make -n BUILD="$build" CC="$work/other" "$build/common/ggnn.o" 2>/dev/null | words '-Werror'; }
+says "a warning ends a build by gcc 12" "-Werror " "$(warnings_of '__clang_major__ 12')"
+says "a warning ends a build by clang 14" "-Werror " "$(warnings_of '14 4')"
+says "a warning ends no build by gcc 14" "" "$(warnings_of '__clang_major__ 14')"
+warnings() { RELEASE=$1 making -n gpu | words '-Werror all-warnings'; }
+says "a warning ends a build by an nvcc that was tried" "-Werror all-warnings " "$(warnings 13.0)"
+says "a warning ends no build by another nvcc" "" "$(warnings 13.1)"
 
 # ==== what make builds where nothing is named ==========================================================================
 linked() { words "-o $build/ggnn-[a-z]* "; }
