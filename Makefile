@@ -190,7 +190,9 @@ gpu-test gpu-sanitize: # the tests on the GPU; gpu-sanitize: under compute-sanit
 	@BUILD="$(BUILD)" NVCC="$(NVCC)" bash tests/gpu.sh $(@:gpu-%=%)
 gpu-bench: # every operation against the GPU's roofs; BENCH as for make bench
 	@BUILD="$(BUILD)" NVCC="$(NVCC)" bash tests/gpu.sh bench $(BENCH)
-gpu-check: # all that a GPU is needed for, each part under eight minutes on an H200 with 16 cores; a part that fails stops no other
+gpu-kit: # build/gpu-kit.tar.xz: all this for a machine with a GPU and without nvcc; GPU_ARCH="-gencode ..."
+	@BUILD="$(BUILD)" NVCC="$(NVCC)" $(if $(filter-out file,$(origin GPU_ARCH)),GPU_ARCH="$(GPU_ARCH)") bash tests/gpu.sh kit
+gpu-check: # all that a GPU is needed for, each part under seven minutes; a part that fails stops no other
 	@failed=; for part in gpu-test gpu-bench gpu-sanitize; do $(MAKE) $$part || failed="$$failed $$part"; done; \
 	    [ -z "$$failed" ] || { echo "gpu-check: failed:$$failed"; exit 1; }
 
@@ -232,5 +234,5 @@ install: all # headers, tools, pkg-config file; DESTDIR=, PREFIX=/usr/local
 
 clean:
 	rm -rf build build64
-.PHONY: all tests fuzzers bench bench-check bench-rivals gpu gpu-tests gpu-test gpu-sanitize gpu-bench gpu-check cuda run check test test-all fuzz mutate show nccl-flags help install clean FORCE
+.PHONY: all tests fuzzers bench bench-check bench-rivals gpu gpu-tests gpu-test gpu-sanitize gpu-bench gpu-kit gpu-check cuda run check test test-all fuzz mutate show nccl-flags help install clean FORCE
 .SECONDARY:

@@ -84,9 +84,11 @@ says "what was built again is new" "" "$(again NODE64=1)"
 says "and old without the option" "trainer/ranks/comm_mpi.o cuda/datasets/sample_cuda.o emulated/datasets/sample_cuda.o " "$(again)"
 
 # ==== make gpu-check ==================================================================================================
-# Here every test program of the first part fails, as these compilers made it.
-making gpu-check >"$work/log"
+# Here every test program of the first part fails, as these compilers made it, and so does the bench.
+printf '#!/bin/sh\necho "a GPU, 9.0"\n' >"$work/nvidia-smi"
+chmod +x "$work/nvidia-smi"
+PATH=$work:$PATH making gpu-check >"$work/log"
 status=$?
 says "gpu-check fails where a part does" "2" "$status"
 says "gpu-check runs all parts though the first fails" "3" "$(grep -c '^[0-9]* passed, [0-9]* failed, [0-9]* skipped$' "$work/log")"
-says "gpu-check names the part that failed" "gpu-check: failed: gpu-test" "$(grep -o '^gpu-check: failed: gpu-test' "$work/log")"
+says "gpu-check names the part that failed" "gpu-check: failed: gpu-test gpu-bench" "$(grep -o '^gpu-check: failed: gpu-test gpu-bench' "$work/log")"

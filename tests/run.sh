@@ -306,6 +306,7 @@ stage_emulated() {
     OPTION=--quick run build test_simt $(emulated)
     if [ "$(build/vendor-emulated)" = "3 4.5, as the CPU" ]; then pass vendor; else fail "examples/vendor.cu on the emulator"; fi
     if [ "$(SIMT_DEVICES=3 build/peers-emulated 4)" = "$(sed -n 's|^//   prints  ||p' examples/peers.cu)" ]; then pass peers; else fail "examples/peers.cu on the emulator"; fi
+    lines tests/kit.sh
     "build/tests/test_show" the_emulated_device_prints_what_the_cpu_prints >"$logs/emulated.show" 2>&1 && pass test_show || { fail "test_show"; tail "$logs/emulated.show"; }
     build/ggnn-bench-emulated roof sample unique block transpose gather peer owners spmm max input backward sddmm softmax gat gemm uva growth adam step \
         --backend cuda-emulated --quick --min-time 0 --reps 1 >"$logs/emulated.bench" 2>&1 && pass bench || { fail "ggnn-bench-emulated"; tail -n 3 "$logs/emulated.bench"; }

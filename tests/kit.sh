@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# kit.sh - does gpu_run.sh write down what happens on a GPU, whatever happens? With programs that pass, fail, break off and
+# never end in place of the GPU's, and with the emulator's where BUILD has them. One line a check: "ok ..." or "  FAILED ...".
+set -u
+cd "$(dirname "$0")/.." || exit 1
+build=${BUILD:-build}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+says() { # says NAME WANTED FOUND
+    if [ "$2" = "$3" ]; then echo "ok kit: $1"; else printf '  FAILED kit: %s: "%s", not "%s"\n' "$1" "$3" "$2"; fi
+}
+has() { # has NAME FILE TEXT
+    if grep -qF -- "$3" "$2"; then echo "ok kit: $1"; else printf '  FAILED kit: %s: "%s" is not in %s\n' "$1" "$3" "$(head -c 2000 "$2")"; fi
+}
+program() { # program NAME LINE...: a shell script in place of one
+    mkdir -p "$(dirname "$work/bin/$1")"
+    { echo '#!/bin/sh'; printf '%s\n' "${@:2}"; } >"$work/bin/$1"
+    chmod +x "$work/bin/$1"
+}
+running() { # running COMMAND OPTION...: on a "GPU", prints the exit status
+    PATH=$work/path:$PATH bash tests/gpu_run.sh "$1" --bin "$work/bin" --out "$work/out" "${@:2}" >"$work/said" 2>&1
+    echo $?
+}
+
+mkdir -p "$work/path"
+printf '#!/bin/sh\necho "A GPU, 1 MiB, 1.2, 9.0"\n' >"$work/path/nvidia-smi"
+printf '#!/bin/sh\nexit 6\n' >"$work/none"
+chmod +x "$work/path/nvidia-smi" "$work/none"
+program gpu-tests/test_cuda_good 'echo "  skipped c: no NCCL"' 'echo "2 passed, 0 failed, 1 skipped"'
+program gpu-tests/test_cuda_bad 'echo "  FAILED d"' 'echo "1 passed, 1 failed, 0 skipped"' 'exit 1'
+program gpu-tests/test_cuda_broken 'kill -9 $$'
+program gpu-tests/test_cuda_long 'sleep 60'
+program tests/test_show 'echo "1 passed, 0 failed, 0 skipped"'
+program ggnn-data true
+program ggnn-train-cuda true
+loss='for e in 1 2 3; do echo "{\"event\":\"epoch\",\"epoch\":$e,\"loss\":$l,\"val_loss\":2.5,\"x\":0}"; done >$where.log'
+program ggnn-train 'l=1.5 where=cpu' 'case "$*" in *"cuda"*) where=cuda ;; esac' 'case "$*" in *gat*cuda*) l=1.501 ;; esac' "$loss"
+program ggnn-bench-cuda 'shift 3; echo "{}" >"$1"; shift; echo "gather 80 % of copy $*"'
+
+# ==== test: goes on after each, and says why ==========================================================================
+says "a test that fails is exit status 1" 1 "$(running test --seconds 9)"
+table=$work/out/table.md
+has "the table names the GPU" "$table" "# A GPU, 1 MiB, 1.2, 9.0"
+has "what passed, and why some was skipped" "$table" "| test_cuda_good | 2 | 0 | 1 |"
+has "the skip's reason" "$table" "skipped c: no NCCL"
+has "what failed" "$table" "FAILED d"
+has "a program that was killed" "$table" "exit status 137"
+has "losses as the CPU's" "$table" "| losses sage | 1 | 0 | 0 |"
+has "a program that does not end" "$table" "did not end in"
+says "a program after the time is over is not run" 1 "$(running test --seconds 2 --only "test_cuda_long test_cuda_long test_cuda_good")"
+has "and the table says it" "$table" "| test_cuda_good | 0 | 0 | 1 | 0 | not run: the 2 s are over |"
+rm -r "$work/bin/gpu-tests/test_cuda_long" "$work/bin/gpu-tests/test_cuda_b"*
+says "losses far from the CPU's fail" 1 "$(running test)"
+has "the table names them" "$table" "FAILED losses are not those of the CPU within 1e-4"
+program ggnn-train 'l=1.5 where=cpu' 'case "$*" in *"cuda"*) where=cuda ;; esac' "$loss"
+rm -r "$work/out"
+says "what passes is exit status 0" 0 "$(running test)"
+
+# ==== bench, sanitize, table ==========================================================================================
+says "the bench runs" 0 "$(running bench gather --quick)"
+has "and the table has it" "$table" "gather 80 % of copy gather --quick"
+says "what there is no sanitizer for is skipped" 0 "$(running sanitize)"
+has "and the table says it" "$table" "| compute-sanitizer | 0 | 0 | 1 | 0 | it is not installed |"
+says "eight files at most" 1 "$(($(ls "$work/out" | wc -l) <= 8))"
+says "the table again" 0 "$(running table)"
+program gpu-tests/test_cuda_bad 'echo "1 passed, 1 failed, 0 skipped"' 'exit 1'
+running test --only test_cuda_bad >/dev/null
+says "the table of a failure is exit status 1" 1 "$(running table)"
+
+# ==== errors ==========================================================================================================
+says "an unknown program" 2 "$(running test --only nothing)"
+has "is named" "$work/said" "--only nothing: there is no such program"
+says "an unknown word" 2 "$(running test gather)"
+says "no value" 2 "$(running test --out)"
+says "no seconds" 2 "$(running test --seconds 0)"
+says "no command" 2 "$(running nothing)"
+cp "$work/none" "$work/path/nvidia-smi"
+says "no GPU" 3 "$(running test)"
+has "is said" "$work/said" "no GPU: nvidia-smi finds none"
+
+# ==== the emulator's programs =========================================================================================
+if [ -x "$build/ggnn-train-emulated" ] && [ -x "$build/tests/test_cuda_unique" ]; then
+    says "the emulator's programs" 0 "$(bash tests/gpu_run.sh test --emulated --bin "$build" --out "$work/emulated" --only test_cuda_unique >"$work/said" 2>&1; echo $?)"
+    has "their losses" "$work/emulated/table.md" "| losses gat | 1 | 0 | 0 |"
+else
+    echo "  skipped kit: the emulator's programs are not built"
+fi
