@@ -552,9 +552,9 @@ static const char* const broken[][3] = {
     {"--links 9,8,7",
      "--links 9,8,7: has no effect without --explain",
      "--links 9,8,7 --explain"},
-    {"--aggregator importance --model gcn",
-     "--aggregator importance: needs --model sage, whose aggregator it is",
-     "--aggregator importance --model sage"},
+    {"--aggregator mean --model gcn",
+     "--aggregator mean: has no effect without --model sage, whose aggregator it is",
+     "--aggregator mean --model sage"},
     {"--aggregator importance --sampler reservoir",
      "--aggregator importance: needs --sampler walk, whose visits are its weights; other samplers have none",
      "--aggregator importance --sampler walk"},
@@ -567,12 +567,27 @@ static const char* const broken[][3] = {
     {"--heads 8",
      "--heads 8: has no effect without --model gat",
      "--heads 8 --model gat"},
+    {"--out-heads 1 --model mlp",
+     "--out-heads 1: has no effect without --model gat",
+     "--out-heads 1 --model gat"},
     {"--attention-dropout 0",
      "--attention-dropout 0: has no effect without --model gat",
      "--attention-dropout 0 --model gat"},
     {"--walks 4 --sampler reservoir",
      "--walks 4: has no effect without --sampler walk",
      "--walks 4 --sampler walk"},
+    {"--walk-length 3",
+     "--walk-length 3: has no effect without --sampler walk",
+     "--walk-length 3 --aggregator importance"},
+    {"--walk-restart .5 --sampler replacement",
+     "--walk-restart 0.5: has no effect without --sampler walk",
+     "--walk-restart .5 --sampler walk"},
+    {"--lr-step 30 --lr-schedule cosine",
+     "--lr-step 30: has no effect without --lr-schedule step",
+     "--lr-step 30 --lr-schedule step"},
+    {"--lr-decay .1",
+     "--lr-decay 0.1: has no effect without --lr-schedule step",
+     "--lr-decay .1 --lr-schedule step"},
     {"--preprocess --model gat",
      "--preprocess: --model gat weighs neighbours by what it learns, so nothing can be summed before training",
      "--preprocess --model gcn"},
@@ -581,10 +596,10 @@ static const char* const broken[][3] = {
      "--preprocess --model sage"},
     {"--preprocess --aggregator pool",
      "--preprocess: --aggregator pool transforms neighbours by weights that it learns before it looks for the largest",
-     "--preprocess --model gcn --aggregator pool"},
+     "--preprocess --aggregator mean"},
     {"--preprocess --aggregator gcn",
      "--preprocess: the file has a node's row and its neighbours' mean, which --aggregator gcn mixes otherwise",
-     "--preprocess --model gcn --aggregator gcn"},
+     "--preprocess --model gcn"},
     {"--preprocess --aggregator importance",
      "--preprocess: --aggregator importance weighs neighbours by the walks of each step, all of which were summed alike",
      "--preprocess --aggregator mean"},
@@ -771,6 +786,9 @@ static const char* const broken[][3] = {
     {"--fanout full --eval sampled",
      "--eval sampled: nothing is sampled with --fanout full",
      "--eval sampled"},
+    {"--save-every 1 --resume s",
+     "--save-every 1: has no effect without --save",
+     "--save-every 1 --save s"},
     {"--save-steps 5",
      "--save-steps 5: needs --save",
      "--save-steps 5 --save s"},
@@ -844,7 +862,7 @@ TEST(options_that_contradict_each_other_are_errors_that_say_what_to_do)
         {"--links 1,2,0", "--links 0: must be between 1 and 1000000"},
         {"--links 1,2,1000001", "--links 1000001: must be between 1 and 1000000"},
         {"--explain --resume s", "--explain: trains without evaluation, so it takes no --save and no --resume"},
-        {"--aggregator importance --model gat", "--aggregator importance: needs --model sage, whose aggregator it is"},
+        {"--aggregator importance --model gat", "--aggregator importance: has no effect without --model sage, whose aggregator it is"},
         {"--walks 4 --fanout full", "--walks 4: has no effect without --sampler walk"},
         {"--preprocess --sampler weighted", "--preprocess: --sampler weighted and walk choose neighbours of the first layer too, which were all summed alike"},
         {"--store-features 1 --gather exchange", "--store-features 1: with --gather exchange, and --store shards, rows are sent by their owners, not read from tiers"},
@@ -879,7 +897,7 @@ TEST(what_a_checkpoint_has_is_not_given_and_its_values_count)
 {
     static const char* const resumed[][3] = { /* trained with; resumed with; the error */
         {"--model gat --heads 2", "", ""}, {"--model gat --heads 2", "--heads 2", ""}, {"", "--heads 4", "--heads 4: has no effect without --model gat"},
-        {"--model gcn --attention-dropout .3", "", ""}, {"--sampler walk", "--walks 4", ""}, {"--partition pagraph --closure-limit 9", "--devices 2", ""},
+        {"--model gcn --attention-dropout .3 --aggregator pool --lr-step 7", "", ""}, {"--sampler walk", "--walks 4", ""}, {"--partition pagraph --closure-limit 9", "--devices 2", ""},
         {"--partition pagraph --shuffle local", "--devices 2 --closure-limit 100000", ""},
         {"--partition pagraph --shuffle local", "--devices 2 --parallel split",
          "c was trained with --shuffle local: in --parallel split all devices have all seeds; use --parallel data"},
@@ -917,7 +935,7 @@ TEST(options_that_go_together_are_taken)
         "--store shards", "--store shards --gather exchange", "--store replica", "--store parts --gather exchange --owners hash", "--save s --save-steps 5 --resume s",
         "--explain --epochs 3 --eval-every 2", "--explain --presample-epochs 2", "--cache optimal --cache-ratio .1 --presample-epochs 2",
         "--explain --reserve-bytes 5 --device-memory 7", "--backend cuda --cache degree --cache-bytes auto --reserve-bytes 5 --prefer features",
-        "--out-heads 2 --walk-length 2 --walk-restart .1 --lr-step 3 --lr-decay .5 --save-every 2"};
+        "--model gat --out-heads 2 --sampler walk --walk-length 2 --walk-restart .1 --lr-schedule step --lr-step 3 --lr-decay .5 --save s --save-every 2"};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
         if (!CHECK_STR(wrong_with(good[i]), "")) printf("  %s\n", good[i]);
 }
@@ -998,8 +1016,9 @@ TEST(the_rate_of_each_step_is_that_of_schedule_and_warmup)
                 config c;
                 error why;
                 char words[100];
-                snprintf(words, sizeof words, "%s --warmup %d --lr-step %d", schedule[s], warmup, every);
-                CHECK(parse(&c, &why, "--data x --lr .02 --lr-decay .3 --epochs 3 --lr-schedule %s", words, "") == OPTIONS_GOOD && config_finish(&c, &why));
+                const char* const steps = s < 2 ? "" : every < 2 ? " --lr-decay .3 --lr-step 1" : " --lr-decay .3 --lr-step 2";
+                snprintf(words, sizeof words, "%s --warmup %d", schedule[s], warmup);
+                CHECK(parse(&c, &why, "--data x --lr .02 --epochs 3 --lr-schedule %s%s", words, steps) == OPTIONS_GOOD && config_finish(&c, &why));
                 for (int step = 0; step < EPOCHS_RUN * BATCHES; step++) {
                     double rate = .02;
                     if (s == 1) rate *= .5 + .5 * cos(acos(-1) * step / 12.);

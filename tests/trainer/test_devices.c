@@ -812,14 +812,14 @@ TEST(processes_that_differ_are_an_error_that_names_rank_and_difference)
     static const char* const other[][3] = {
         {"--data no/such.ggnn", "rank 1 (host ", "no/such.ggnn: cannot open"},
         {"--data karate.ggnn", "rank 1 (host ", "--data has graph"},
-        {"--data planted.ggnn --hidden 8", "rank 1 (host ", "--hidden=8; rank 0 (host "},
-        {"--data planted.ggnn --save c", "rank 1 (host ", "no --save"},
-        {"--data planted.ggnn --save-every 3", "rank 1 (host ", "--save-every=3; rank 0 (host "}, /* the last but one of all */
+        {"--data planted.ggnn --save c --hidden 8", "rank 1 (host ", "--hidden=8; rank 0 (host "},
+        {"--data planted.ggnn", "rank 1 (host ", "no --save; rank 0 (host "},
+        {"--data planted.ggnn --save c --save-every 3", "rank 1 (host ", "--save-every=3; rank 0 (host "}, /* the last but one of all */
         {"--data planted.ggnn --devices 3", "--devices 3: mpirun started this program", ""}};
     for (size_t i = 0; i < sizeof other / sizeof *other; i++) {
         char line[400];
         snprintf(line, sizeof line, "%s --epochs 1", other[i][0]);
-        CHECK(mpi_train("-n 1 $train --data planted.ggnn --epochs 1", line) != 0);
+        CHECK(mpi_train("-n 1 $train --data planted.ggnn --save c --epochs 1", line) != 0);
         CHECK(says(other[i][1]) && says(other[i][2]));
     }
     CHECK(mpi_train("-n 2 $train --data karate.ggnn --pipeline factored", NULL) != 0);
@@ -881,9 +881,9 @@ TEST(ranks_compare_each_option_that_they_share)
         {"--norm=none", "--norm=layer", ""}, {"--dropout=0.5", "--dropout=0.25", ""}, {"--input-dropout=0", "--input-dropout=0.1", ""},
         {"--attention-dropout=0", "--attention-dropout=0.1", "--model=gat"}, {"--fanout=15,10,5", "--fanout=15,10,4", ""},
         {"--sampler=fisher-yates", "--sampler=reservoir", ""}, {"--batch=1024", "--batch=1023", ""},
-        {"--walks=4", "--walks=3", "--sampler=walk"}, {"--walk-length=3", "--walk-length=2", ""}, {"--walk-restart=0.5", "--walk-restart=0.4", ""},
+        {"--walks=4", "--walks=3", "--sampler=walk"}, {"--walk-length=3", "--walk-length=2", "--sampler=walk"}, {"--walk-restart=0.5", "--walk-restart=0.4", "--sampler=walk"},
         {"--epochs=10", "--epochs=11", ""}, {"--lr=0.003", "--lr=0.0030000000000000005", ""}, {"--lr-schedule=constant", "--lr-schedule=step", ""},
-        {"--lr-step=30", "--lr-step=3", ""}, {"--lr-decay=0.1", "--lr-decay=1", ""}, {"--warmup=0", "--warmup=1", ""},
+        {"--lr-step=30", "--lr-step=3", "--lr-schedule=step"}, {"--lr-decay=0.1", "--lr-decay=1", "--lr-schedule=step"}, {"--warmup=0", "--warmup=1", ""},
         {"--optimizer=adam", "--optimizer=adamw", ""}, {"--weight-decay=0", "--weight-decay=1", ""}, {"--patience=0", "--patience=1", ""},
         {"--eval=full", "--eval=sampled", ""}, {"--eval-every=1", "--eval-every=0", ""}, {"--eval-memory=4294967296", "--eval-memory=4294967295", ""},
         {"--seed=1", "--seed=9000000000000000000", ""}, {"no --dense-features", "--dense-features", ""},
@@ -899,7 +899,7 @@ TEST(ranks_compare_each_option_that_they_share)
         {"--device-memory=0", "--device-memory=5", ""}, {"--host-share=0.2", "--host-share=0.3", "--backend=cuda --store-graph=1"},
         {"--slopes=0,0", "--slopes=900000000000000,900000000000001", "--cache=dual --cache-ratio=.1"},
         {"--presample-epochs=1", "--presample-epochs=10000", "--cache=presc --cache-ratio=.1"}, {"--placement=best", "--placement=clique", "--topology=ring"},
-        {"--save-every=1", "--save-every=3", ""}, {"--save-steps=0", "--save-steps=3", "--save=c"}, {"no --save", "--save=c", ""}};
+        {"--save-every=1", "--save-every=3", "--save=c"}, {"--save-steps=0", "--save-steps=3", "--save=c"}, {"no --save", "--save=c", ""}};
     static const char* const own[][2] = {{"", "--threads=3"}, {"", "--log=l"}, {"", "--profile"}, {"", "--verify"}, {"", "--pipeline=overlap"}, {"--explain", "--links=3,2,1"}};
     party p[4];
     for (size_t i = 0; i < sizeof differ / sizeof *differ; i++) {

@@ -563,7 +563,7 @@ TEST(wrong_usage_exits_with_2_and_names_the_option)
         {"--data planted.ggnn --fanout 1,1,1,1,1,1,1,1,1", "--fanout"},
         {"--data planted.ggnn --fanout -2", "--fanout"},
         {"--data planted.ggnn --model gat --hidden 30 --heads 4", "--heads 4 does not divide --hidden 30"},
-        {"--data planted.ggnn --aggregator importance --model gat", "--aggregator importance: needs --model sage"},
+        {"--data planted.ggnn --aggregator importance --model gat", "--aggregator importance: has no effect without --model sage"},
         {"--data planted.ggnn --aggregator importance --sampler weighted", "--aggregator importance: needs --sampler walk, whose visits are its weights"},
         {"--data planted.ggnn --aggregator importance --eval full", "--eval full takes all neighbours and has no visits"},
         {"--data planted.ggnn --aggregator importance --fanout -1", "--fanout full samples nothing, so there are no visits"},

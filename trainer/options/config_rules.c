@@ -19,14 +19,21 @@ const config_rule config_rules[] = {
     {"links", IDLE, "explain", ""},
 
     /* models */
-    {"aggregator importance", NEEDS, "model sage", ", whose aggregator it is"},
+    {"aggregator", IDLE, "model sage", ", whose aggregator it is"},
     {"aggregator importance", NEEDS, "sampler walk", ", whose visits are its weights; other samplers have none"},
     {"aggregator importance & eval-every !0", EXCLUDES, "eval full", "--eval full takes all neighbours and has no visits; use --eval sampled"},
     {"aggregator importance", EXCLUDES, "fanout full",
      "--fanout full samples nothing, so there are no visits; give the most visited a node, as in --fanout 5,5"},
     {"heads", IDLE, "model gat", ""},
+    {"out-heads", IDLE, "model gat", ""},
     {"attention-dropout", IDLE, "model gat", ""},
     {"walks", IDLE, "sampler walk", ""},
+    {"walk-length", IDLE, "sampler walk", ""},
+    {"walk-restart", IDLE, "sampler walk", ""},
+
+    /* the learning rate */
+    {"lr-step", IDLE, "lr-schedule step", ""},
+    {"lr-decay", IDLE, "lr-schedule step", ""},
 
     /* what was summed once, before training, cannot be chosen or changed in a step */
     {"preprocess", EXCLUDES, "model gat", "--model gat weighs neighbours by what it learns, so nothing can be summed before training"},
@@ -118,6 +125,7 @@ const config_rule config_rules[] = {
     {"trace-step !0", NEEDS, "backend cpu", ", as it prints what a CPU computes"},
     {"trace-step !0", EXCLUDES, "parallel split", "prints whole mini-batches, and --parallel split cuts them; use --parallel data"},
     {"eval sampled", EXCLUDES, "fanout full", "nothing is sampled with --fanout full"},
+    {"save-every", IDLE, "save", ""},
     {"save-steps !0", NEEDS, "save", ""},
     {"patience !0", NEEDS, "eval-every !0", ""},
 
