@@ -1,4 +1,4 @@
-// cuda_net.h - for tests of the trainer on a CUDA device: graphs, a net with its loader on one device, kinds of nets.
+// cuda_net.h - for tests of the trainer on a CUDA device: a net (fixture.h) with its loader on one device.
 #ifndef CUDA_NET_H
 #define CUDA_NET_H
 
@@ -10,50 +10,31 @@
 #include "tests/cuda_memory.h"
 
 extern "C" {
-#include "trainer/batch/loader.h"
-#include "trainer/net/net.h"
-#include "trainer/store/tiers.h"
+#include "tests/fixture.h"
 }
 
 inline error   why;
 inline device* opened; // the CUDA device
 inline device* cpu_device;
 
-// ==== graphs ===============================================================================================
+// ==== what is learned ======================================================================================
 
-struct fixture {
-    std::vector<int64_t>   indptr;
-    std::vector<ggnn_node> indices;
-    std::vector<float>     features, target;
-    std::vector<int32_t>   label;
-    ggnn_graph             graph;
-    ggnn_store             store;
-    bool                   shuffled = true, labelled = false; // labelled: labels also where one output is wanted
-    const tiers_plan*      tiered = nullptr; // what lies where; everything is the device's own
-};
-
-// `classes` communities, which half of a node's neighbours are in; features: the class, in noise. Every seventh node
-// has no label, every eleventh no neighbour. rising: seeds come in order, and later nodes have more neighbours.
-inline void make_fixture(fixture* f, int64_t nodes, int64_t degree, int32_t width, int32_t classes, bool rising = false)
-{
-    f->shuffled = !rising;
-    f->indptr.assign(1, 0);
-    for (int64_t v = 0; v < nodes; v++) {
-        for (int64_t k = v % 11 == 5 ? 0 : test_below(2 * degree) * (rising ? 8 * v / nodes : 1); k > 0; k--) {
-            int64_t u = test_below(nodes);
-            if (k % 2) u = u / classes * classes + v % classes;
-            f->indices.push_back(static_cast<ggnn_node>(u < nodes ? u : v));
-        }
-        f->indptr.push_back(static_cast<int64_t>(f->indices.size()));
-        f->label.push_back(v % 7 == 3 ? -1 : static_cast<int32_t>(v % classes));
-        f->target.push_back(v % 7 == 3 ? NAN : static_cast<float>(v % 3) / 2);
-        for (int32_t j = 0; j < width; j++)
-            f->features.push_back(test_uniform() - 0.5f + (j == v % classes ? 1.0f : 0.0f));
+// A fixture, freed with the object, and how its nodes come. rising: seeds come in order, and later nodes have
+// more neighbours.
+struct lesson {
+    fixture*          f;
+    bool              shuffled, labelled = false; // labelled: labels also where one output is wanted
+    const tiers_plan* tiered = nullptr;           // what lies where; everything is the device's own
+    lesson(int64_t nodes, int64_t degree, int32_t width, int32_t classes, bool rising = false)
+        : shuffled(!rising)
+    {
+        random_graph* g = random_graph_new(nodes, degree, 4 * degree);
+        for (int64_t v = 0; rising && v < nodes; v++) g->indptr[v] = g->num_edges * v * v / (nodes * nodes);
+        f = fixture_of(g, width, classes);
     }
-    int64_t edges = static_cast<int64_t>(f->indices.size());
-    f->graph = ggnn_graph_plain(f->indptr.data(), f->indices.data(), nullptr, nodes, edges);
-    f->store = ggnn_store_plain(f->features.data(), nodes, width, GGNN_F32);
-}
+    lesson(const lesson&) = delete;
+    ~lesson() { fixture_free(f); }
+};
 
 // ==== a net on one device ==================================================================================
 
@@ -64,14 +45,14 @@ struct run {
     net*       n;
 };
 
-inline bool open_data(run* r, device* d, const fixture* f, bool classes)
+inline bool open_data(run* r, device* d, const lesson* l, bool classes)
 {
     tiers_source from = {};
-    from.graph = f->graph;
-    from.features = f->store;
-    from.plan = f->tiered;
-    if (classes) from.labels.label = f->label.data();
-    else from.labels.target = f->target.data();
+    from.graph = l->f->task.graph;
+    from.features = l->f->task.features;
+    from.plan = l->tiered;
+    if (classes) from.labels.label = l->f->label;
+    else from.labels.target = l->f->target;
     return tiers_open(&r->data, d, &from, &why);
 }
 
@@ -87,11 +68,11 @@ inline loader_plan plan_of(const run* r, const ggnn_sampling& how, int64_t batch
 }
 
 // The pass that step number i is in: an epoch begins where the batches end.
-inline loader_pass pass_of(const run* r, const fixture* f, int i)
+inline loader_pass pass_of(const run* r, const lesson* l, int i)
 {
     loader_pass pass = {};
-    pass.num_ids = f->graph.num_nodes;
-    pass.shuffled = f->shuffled;
+    pass.num_ids = l->f->graph->num_nodes;
+    pass.shuffled = l->shuffled;
     pass.keyed = true;
     const int64_t batches = loader_batches(r->batches, &pass), epoch = i / batches;
     pass.epoch = static_cast<uint32_t>(epoch);
@@ -100,19 +81,19 @@ inline loader_pass pass_of(const run* r, const fixture* f, int i)
 }
 
 // extract: batches come with their rows.
-inline void open_run(run* r, device* d, const fixture* f, net_config c, const ggnn_sampling* how, int64_t batch,
+inline void open_run(run* r, device* d, const lesson* l, net_config c, const ggnn_sampling* how, int64_t batch,
                      bool extract = false)
 {
     *r = {};
     r->where = d;
     device_enter(d);
-    CHECK(open_data(r, d, f, c.outputs > 1 || f->labelled));
+    CHECK(open_data(r, d, l, c.outputs > 1 || l->labelled));
     if (how) {
         loader_plan plan = plan_of(r, *how, batch);
         plan.extract = c.extracted = extract;
         if (extract) plan.how.last_hop_global = false;
         r->batches = loader_create(d, &plan, nullptr, &why);
-        loader_pass pass = pass_of(r, f, 0);
+        loader_pass pass = pass_of(r, l, 0);
         CHECK(loader_measure(r->batches, &pass, &why));
     }
     const tiers_view* view = tiers_view_of(r->data);
@@ -136,11 +117,11 @@ inline void train_step(net* n, const mini_batch* b, uint32_t step, float rate)
 }
 
 // Step number i. The loss, unless the step is not to be waited for.
-inline double take_step(run* r, const fixture* f, int i, bool wait = true)
+inline double take_step(run* r, const lesson* l, int i, bool wait = true)
 {
     const mini_batch* b = net_whole(r->n);
     if (r->batches) {
-        loader_pass pass = pass_of(r, f, i);
+        loader_pass pass = pass_of(r, l, i);
         if (i % loader_batches(r->batches, &pass) == 0) loader_begin(r->batches, &pass, 0);
         b = batch_take(r->batches, &why);
         if (!b || !net_fit(r->n, loader_shape(r->batches), &why)) return NAN;
@@ -159,39 +140,32 @@ inline std::vector<float> values(run* r, const float* from)
 
 // ==== cases ================================================================================================
 
-struct kind {
-    const char*    name;
-    net_model      model;
-    net_aggregator aggregator;
-    bool           extras; // residual, norm, dropout on features and attention
+struct kind : net_kind {
+    bool extras; // residual, norm, dropout on features and attention
 };
-const kind kinds[] = {
-    {"gcn", NET_GCN, NET_MEAN, false},
-    {"sage", NET_SAGE, NET_MEAN, false},
-    {"sage gcn", NET_SAGE, NET_SAGE_GCN, false},
-    {"sage pool", NET_SAGE, NET_POOL, false},
-    {"gat", NET_GAT, NET_MEAN, false},
-    {"mlp", NET_MLP, NET_MEAN, false},
-    {"gcn, extras", NET_GCN, NET_MEAN, true},
-    {"sage, extras", NET_SAGE, NET_MEAN, true},
-    {"sage pool, extras", NET_SAGE, NET_POOL, true},
-    {"gat, extras", NET_GAT, NET_MEAN, true},
-};
-const kind importance_kinds[] = { // which a whole graph has no visits for
-    {"sage importance", NET_SAGE, NET_IMPORTANCE, false},
-    {"sage importance, extras", NET_SAGE, NET_IMPORTANCE, true},
-};
+
+inline kind with_extras(kind k)
+{
+    strcat(k.name, ", extras");
+    k.extras = true;
+    return k;
+}
+
+// Those of find_kinds, then all of them with extras.
+inline std::vector<kind> every_kind(bool with_visits)
+{
+    net_kind          plain[KINDS_MAX];
+    const int         count = find_kinds(plain, with_visits);
+    std::vector<kind> all;
+    for (int i = 0; i < count; i++) all.push_back({plain[i], false});
+    for (int i = 0; i < count; i++) all.push_back(with_extras({plain[i], false}));
+    return all;
+}
+const std::vector<kind> kinds = every_kind(false), importance_kinds = every_kind(true);
 
 inline net_config config_of(const kind& k, int32_t layers, int32_t outputs, bool full)
 {
-    net_config c = {};
-    c.model = k.model;
-    c.aggregator = k.aggregator;
-    c.layers = layers;
-    c.hidden = 12;
-    c.outputs = outputs;
-    c.heads = 3;
-    c.out_heads = 2;
+    net_config c = kind_config(&k, layers, 12, outputs);
     c.residual = c.norm = k.extras;
     c.dropout = 0.4f;
     c.input_dropout = k.extras ? 0.2f : 0;
@@ -199,22 +173,9 @@ inline net_config config_of(const kind& k, int32_t layers, int32_t outputs, bool
     c.weight_decay = 0.01f;
     c.optimizer = k.extras ? NET_ADAMW : NET_ADAM;
     c.full_batch = full;
-    c.seed = 5;
     return c;
 }
 
-inline ggnn_sampling sampling_of(const net_config& c)
-{
-    ggnn_sampling how = {};
-    how.method = GGNN_FISHER_YATES;
-    if (net_has(c.model, c.aggregator, NET_VISITS)) {
-        how.method = GGNN_WALK;
-        how.keep = GGNN_KEEP_WEIGHTS;
-    }
-    how.num_hops = c.layers;
-    how.last_hop_global = net_reads_store(&c);
-    for (int32_t h = 0; h < c.layers; h++) how.fanout[h] = net_has(c.model, c.aggregator, NET_ALONE) ? 0 : 3 + h;
-    return how;
-}
+inline ggnn_sampling sampling_of(const net_config& c) { return kind_sampling(&c, net_reads_store(&c)); }
 
 #endif

@@ -4,7 +4,8 @@
 #define SPLIT_CREW_H
 #include <pthread.h>
 
-#include "tests/task_fixture.h"
+#include "tests/fixture.h"
+#include "tests/owners.h"
 
 enum { RANKS_MAX = 8, STEPS = 3, PARAMETERS_MAX = 4096 };
 

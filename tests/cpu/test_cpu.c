@@ -1,30 +1,27 @@
 /* trainer/cpu: what each operation counts into the profile - bytes, multiply-adds, of which stage, of which half of a step; and the
    optimisers over many steps. */
-#include "tests/random_graph.h"
-#include "tests/test.h"
+#include "tests/fixture.h"
 #include "trainer/net/layers.h"
 
 /* ==== a net to count into ======================================================================================= */
 
-enum { N = 60, WIDTH = 21, CLASSES = 3 };
-static random_graph* graph;
-static float features[N * WIDTH];
-static uint16_t half[N * WIDTH];
-static ggnn_store floats, halves;
-static int32_t label[N];
+enum { N = 60, COLUMNS = 21, OUTPUTS = 3 };
+static fixture* small;
+static uint16_t half[N * COLUMNS];
+static ggnn_store halves;
 static device* cpu;
 static error why;
 
-static net_config config_of(net_model kind)
+static net_config config_for(net_model kind)
 {
-    return (net_config){.device = cpu, .model = kind, .layers = 1, .hidden = 8, .outputs = CLASSES, .heads = 2, .out_heads = 2,
+    return (net_config){.device = cpu, .model = kind, .layers = 1, .hidden = 8, .outputs = OUTPUTS, .heads = 2, .out_heads = 2,
                         .full_batch = true, .dense = true, .seed = 3};
 }
 
 static net* net_of(const net_config* c, const ggnn_store* x)
 {
     static net_data data;
-    data = (net_data){&graph->graph, x, {label, NULL}};
+    data = (net_data){&small->task.graph, x, small->task.labels};
     net* n = net_create(c, &data, NULL, NULL, &why);
     if (!CHECK(n != NULL)) printf("  %s\n", why.text);
     return n;
@@ -79,8 +76,8 @@ static mat stored(const ggnn_store* from, int64_t rows)
 /* The inputs and outputs of each, once, by their sizes: 4 bytes an element, whatever the padding of a row. */
 TEST(rows_and_products_count_what_they_read_and_write_once)
 {
-    const net_config c = config_of(NET_MLP);
-    net* n = net_of(&c, &floats);
+    const net_config c = config_for(NET_MLP);
+    net* n = net_of(&c, &small->task.features);
     const math_ops* op = n->ops;
     for (int backward = 0; backward < 2; backward++)
         for (int rows = 7; rows < N; rows += 26) {
@@ -94,22 +91,22 @@ TEST(rows_and_products_count_what_they_read_and_write_once)
             begin(n, backward);
             op->gemm(n, a, x, false, b, true, 0);
             counted(n, "a = x b'", NET_GEMM, 4 * (rows * 5 + 5 * 9 + rows * 9), 2 * rows * 5 * 9);
-            mat wide = matrix(rows, WIDTH, 32), copy = matrix(rows, WIDTH, 48);
+            mat wide = matrix(rows, COLUMNS, 32), copy = matrix(rows, COLUMNS, 48);
             begin(n, backward);
             op->read_rows(n, copy, wide);
-            counted(n, "a copy", NET_ELEMENTWISE, 2 * 4 * rows * WIDTH, 0);
+            counted(n, "a copy", NET_ELEMENTWISE, 2 * 4 * rows * COLUMNS, 0);
             begin(n, backward);
-            op->read_rows(n, copy, stored(&floats, rows));
-            counted(n, "rows of floats", NET_GATHER, (4 + 4) * rows * WIDTH, 0);
+            op->read_rows(n, copy, stored(&small->task.features, rows));
+            counted(n, "rows of floats", NET_GATHER, (4 + 4) * rows * COLUMNS, 0);
             begin(n, backward);
             op->read_rows(n, copy, stored(&halves, rows));
-            counted(n, "rows of halves", NET_GATHER, (4 + 2) * rows * WIDTH, 0);
+            counted(n, "rows of halves", NET_GATHER, (4 + 2) * rows * COLUMNS, 0);
             begin(n, backward);
             op->drop(n, copy, n->whole.batch.blocks.id, ggnn_dropout_threshold(.5f), 0);
-            counted(n, "dropout", NET_ELEMENTWISE, 2 * 4 * rows * WIDTH, 0);
+            counted(n, "dropout", NET_ELEMENTWISE, 2 * 4 * rows * COLUMNS, 0);
             begin(n, backward);
             op->add(n, copy, mat_head(wide, (ggnn_count){NULL, rows - 2}));
-            counted(n, "a sum", NET_ELEMENTWISE, 3 * 4 * (rows - 2) * WIDTH, 0);
+            counted(n, "a sum", NET_ELEMENTWISE, 3 * 4 * (rows - 2) * COLUMNS, 0);
             mat heads = matrix(rows, 12, 16), mean = matrix(rows, 4, 16);
             begin(n, backward);
             op->mean_heads(n, mean, heads, 3);
@@ -127,11 +124,11 @@ TEST(rows_and_products_count_what_they_read_and_write_once)
 /* In place: what is read is written; a norm's rows are saved, and read again. */
 TEST(an_epilogue_counts_its_rows_and_those_of_its_norm)
 {
-    net_config c = config_of(NET_MLP);
+    net_config c = config_for(NET_MLP);
     c.layers = 2;
     for (int norm = 0; norm < 2; norm++) {
         c.norm = norm;
-        net* n = net_of(&c, &floats);
+        net* n = net_of(&c, &small->task.features);
         epilogue* e = &n->layer[0].finish;
         e->id = n->whole.batch.blocks.id;
         mat h = matrix(N, 8, 16), dh = matrix(N, 8, 16);
@@ -151,15 +148,15 @@ TEST(an_epilogue_counts_its_rows_and_those_of_its_norm)
 /* Each edge reads a row and an index, each target's row is written. */
 TEST(sums_over_neighbours_count_a_row_and_an_index_for_each_edge)
 {
-    const net_config c = config_of(NET_GCN);
-    net* n = net_of(&c, &floats);
+    const net_config c = config_for(NET_GCN);
+    net* n = net_of(&c, &small->task.features);
     const math_ops* op = n->ops;
     const ggnn_block* b = &n->whole.batch.blocks.hop[0];
-    const int64_t E = graph->num_edges;
+    const int64_t E = small->graph->num_edges;
     static float factor[3][N];
     static int32_t arg[N * 16], indices[8 * N];
     ggnn_block global = *b;
-    global.neighbor = (ggnn_node*)graph->indices;
+    global.neighbor = small->graph->indices;
     for (int backward = 0; backward < 2; backward++) {
         begin(n, backward);
         op->transpose(n, &n->transpose, b);
@@ -167,14 +164,14 @@ TEST(sums_over_neighbours_count_a_row_and_an_index_for_each_edge)
         begin(n, backward);
         op->index_by_id(n, indices, &global, 5);
         counted(n, "indices by id", NET_AGGREGATE, E * (int64_t)(4 + sizeof(ggnn_node)), 0);
-        for (int64_t e = 0; e < E; e++) CHECK_EQ(indices[e], 5 + (int32_t)graph->indices[e]);
+        for (int64_t e = 0; e < E; e++) CHECK_EQ(indices[e], 5 + (int32_t)small->graph->indices[e]);
         for (int self = 0; self < 2; self++) {
             begin(n, backward);
             op->scale_mean(n, factor[0], b, self);
             counted(n, "factors of a mean", NET_AGGREGATE, (8 + 4) * N, 0); /* an offset is read, a factor written */
         }
         begin(n, backward);
-        op->scale_weights(n, factor[0], b, graph->weight);
+        op->scale_weights(n, factor[0], b, small->graph->weight);
         counted(n, "factors of weights", NET_AGGREGATE, 4 * E + (8 + 4) * N, 0);
         begin(n, backward);
         op->scale_gcn(n, factor[0], factor[1], factor[2], b);
@@ -182,7 +179,7 @@ TEST(sums_over_neighbours_count_a_row_and_an_index_for_each_edge)
         begin(n, backward);
         op->scale_gcn(n, NULL, factor[1], factor[2], b);
         counted(n, "GCN's factors of targets", NET_AGGREGATE, 20 * N, 0);
-        mat x = matrix(N, 13, 16), out = matrix(N, 13, 16), wide = matrix(N, WIDTH, 32);
+        mat x = matrix(N, 13, 16), out = matrix(N, 13, 16), wide = matrix(N, COLUMNS, 32);
         for (int how = GGNN_SUM; how <= GGNN_MAX; how++) {
             begin(n, backward);
             op->aggregate(n, out, how == GGNN_MAX ? arg : NULL, (ggnn_reduce)how, b, NULL, NULL, x);
@@ -193,11 +190,11 @@ TEST(sums_over_neighbours_count_a_row_and_an_index_for_each_edge)
         counted(n, "a maximum, back", NET_AGGREGATE, E * (13 * 4 + 4) + 4 * N * 13, 0);
         global.indices = NULL;
         begin(n, backward);
-        op->aggregate(n, wide, NULL, GGNN_MEAN, &global, NULL, NULL, stored(&floats, N));
-        counted(n, "rows of floats", NET_GATHER, E * (WIDTH * 4 + 4) + 4 * N * WIDTH, 0);
+        op->aggregate(n, wide, NULL, GGNN_MEAN, &global, NULL, NULL, stored(&small->task.features, N));
+        counted(n, "rows of floats", NET_GATHER, E * (COLUMNS * 4 + 4) + 4 * N * COLUMNS, 0);
         begin(n, backward);
         op->aggregate(n, wide, NULL, GGNN_MEAN, &global, NULL, NULL, stored(&halves, N));
-        counted(n, "rows of halves", NET_GATHER, E * (WIDTH * 2 + 4) + 4 * N * WIDTH, 0);
+        counted(n, "rows of halves", NET_GATHER, E * (COLUMNS * 2 + 4) + 4 * N * COLUMNS, 0);
         global.indices = b->indices;
     }
     check_time(NET_AGGREGATE);
@@ -207,11 +204,11 @@ TEST(sums_over_neighbours_count_a_row_and_an_index_for_each_edge)
 /* Scores read rows; back they read rows twice and write them. */
 TEST(attention_and_loss_count_their_rows)
 {
-    net_config c = config_of(NET_GAT);
-    net* n = net_of(&c, &floats);
-    const int64_t E = graph->num_edges;
+    net_config c = config_for(NET_GAT);
+    net* n = net_of(&c, &small->task.features);
+    const int64_t E = small->graph->num_edges;
     int64_t aggregated[2] = {0};
-    const int w = 2 * CLASSES; /* two heads */
+    const int w = 2 * OUTPUTS; /* two heads */
     mat z = matrix(N, 6, 16), a = matrix(2, 3, 3), dz = matrix(N, 6, 16), da = matrix(2, 3, 3), e = matrix(N, 2, 2);
     for (int backward = 0; backward < 2; backward++) {
         begin(n, backward);
@@ -220,10 +217,10 @@ TEST(attention_and_loss_count_their_rows)
         begin(n, backward);
         n->ops->scores_back(n, mat_head(dz, (ggnn_count){NULL, 11}), da, e.v, mat_head(z, (ggnn_count){NULL, 11}), a);
         counted(n, "scores, back", NET_AGGREGATE, 3 * 4 * 11 * 6, 0);
-        mat logits = matrix(17, CLASSES, 16), dlogits = matrix(17, CLASSES, 16);
+        mat logits = matrix(17, OUTPUTS, 16), dlogits = matrix(17, OUTPUTS, 16);
         begin(n, backward);
         n->ops->loss(n, dlogits, logits, net_whole(n));
-        counted(n, "loss", NET_LOSS, 17 * (2 * 4 * CLASSES + 16), 0); /* logits and gradient; node, label, loss */
+        counted(n, "loss", NET_LOSS, 17 * (2 * 4 * OUTPUTS + 16), 0); /* logits and gradient; node, label, loss */
     }
     check_time(NET_LOSS);
     before = n->profile; /* a step: scores of all rows twice, a gathered row and an index an edge, .. */
@@ -244,26 +241,26 @@ TEST(attention_and_loss_count_their_rows)
 /* Of a whole graph: an entry's value is read and written, and its place read. */
 TEST(features_without_their_zeros_count_their_entries)
 {
-    static float thin[N * WIDTH];
+    static float thin[N * COLUMNS];
     int64_t entries = 0;
-    for (int i = 0; i < N * WIDTH; i += 17, entries++) thin[i] = 1 + (float)i;
-    const ggnn_store store = ggnn_store_plain(thin, N, WIDTH, GGNN_F32);
-    net_config c = config_of(NET_MLP);
+    for (int i = 0; i < N * COLUMNS; i += 17, entries++) thin[i] = 1 + (float)i;
+    const ggnn_store store = ggnn_store_plain(thin, N, COLUMNS, GGNN_F32);
+    net_config c = config_for(NET_MLP);
     c.dense = false;
     c.input_dropout = .5f;
     net* n = net_of(&c, &store);
     CHECK(n->whole.sparse != NULL);
-    mat w = matrix(WIDTH, CLASSES, CLASSES), out = matrix(N, CLASSES, 16);
+    mat w = matrix(COLUMNS, OUTPUTS, OUTPUTS), out = matrix(N, OUTPUTS, 16);
     for (int backward = 0; backward < 2; backward++) {
         begin(n, backward);
         mat x = n->ops->sparse(n, ggnn_dropout_threshold(.5f));
         counted(n, "entries' dropout", NET_ELEMENTWISE, 12 * entries, 0);
         begin(n, backward);
         n->ops->gemm(n, out, x, false, w, false, 0);
-        counted(n, "x w", NET_GEMM, 4 * (entries * (CLASSES + 2) + N * CLASSES), 2 * entries * CLASSES);
+        counted(n, "x w", NET_GEMM, 4 * (entries * (OUTPUTS + 2) + N * OUTPUTS), 2 * entries * OUTPUTS);
         begin(n, backward);
         n->ops->gemm(n, w, x, true, out, false, 0);
-        counted(n, "x' dz", NET_GEMM, 4 * (entries * (CLASSES + 2) + WIDTH * CLASSES), 2 * entries * CLASSES);
+        counted(n, "x' dz", NET_GEMM, 4 * (entries * (OUTPUTS + 2) + COLUMNS * OUTPUTS), 2 * entries * OUTPUTS);
     }
     net_free(n);
 }
@@ -271,13 +268,13 @@ TEST(features_without_their_zeros_count_their_entries)
 /* A product with an entry that is no number is none, as one with all zeros. */
 TEST(an_entry_that_is_no_number_is_no_zero)
 {
-    static float thin[N * WIDTH];
+    static float thin[N * COLUMNS];
     for (int dense = 0; dense < 2; dense++)
         for (int bad = 0; bad < 2; bad++) {
-            for (int i = 0; i < N * WIDTH; i++) thin[i] = i % 17 ? 0 : 1;
+            for (int i = 0; i < N * COLUMNS; i++) thin[i] = i % 17 ? 0 : 1;
             if (bad) thin[5] = NAN; /* of node 0, which is labelled */
-            const ggnn_store store = ggnn_store_plain(thin, N, WIDTH, GGNN_F32);
-            net_config c = config_of(NET_MLP);
+            const ggnn_store store = ggnn_store_plain(thin, N, COLUMNS, GGNN_F32);
+            net_config c = config_for(NET_MLP);
             c.dense = dense;
             net* n = net_of(&c, &store);
             CHECK((n->whole.sparse != NULL) == !dense);
@@ -295,10 +292,10 @@ TEST(activations_and_their_gradients_are_those_of_the_ends_of_floats)
 {
     enum { ENDS = 11 };
     static const float end[ENDS] = {NAN, INFINITY, -INFINITY, 0, -0.f, 1e-30f, -1e-30f, 2, -.5f, -1, -200};
-    net_config c = config_of(NET_MLP);
+    net_config c = config_for(NET_MLP);
     c.layers = 2;
     c.hidden = ENDS;
-    net* n = net_of(&c, &floats);
+    net* n = net_of(&c, &small->task.features);
     for (int act = ACTIVATION_NONE; act <= ACTIVATION_ELU; act++) {
         epilogue e = n->layer[0].finish;
         mat h = matrix(1, ENDS, 16), dh = matrix(1, ENDS, 16);
@@ -342,21 +339,21 @@ static void check_dropped(const net* n, const char* what, mat x, const float* wa
 /* The threshold is an element's own field, then one more: the element is kept, then dropped. */
 TEST(an_element_whose_field_is_the_threshold_is_kept)
 {
-    static float thin[N * WIDTH], was[N * 64];
-    for (int i = 0; i < N * WIDTH; i += 17) thin[i] = 1 + (float)i;
-    const ggnn_store store = ggnn_store_plain(thin, N, WIDTH, GGNN_F32);
-    net_config c = config_of(NET_MLP);
+    static float thin[N * COLUMNS], was[N * 64];
+    for (int i = 0; i < N * COLUMNS; i += 17) thin[i] = 1 + (float)i;
+    const ggnn_store store = ggnn_store_plain(thin, N, COLUMNS, GGNN_F32);
+    net_config c = config_for(NET_MLP);
     c.layers = 2;
-    c.hidden = WIDTH;
+    c.hidden = COLUMNS;
     c.dense = false;
     net* n = net_of(&c, &store);
     n->step = 5;
     CHECK(n->whole.sparse != NULL);
-    for (int pick = 0; pick < N * WIDTH; pick += 119)
+    for (int pick = 0; pick < N * COLUMNS; pick += 119)
         for (uint32_t more = 0; more < 2; more++)
             for (int32_t l = 0; l < 2; l++) {
-                const uint32_t threshold = field_of(n, l, n->whole.batch.blocks.id[pick / WIDTH], pick % WIDTH) + more;
-                mat x = matrix(N, WIDTH, 32), d = matrix(N, WIDTH, 32);
+                const uint32_t threshold = field_of(n, l, n->whole.batch.blocks.id[pick / COLUMNS], pick % COLUMNS) + more;
+                mat x = matrix(N, COLUMNS, 32), d = matrix(N, COLUMNS, 32);
                 if (!threshold) continue;
                 memcpy(was, x.v, sizeof was);
                 n->ops->drop(n, x, n->whole.batch.blocks.id, threshold, l);
@@ -374,8 +371,8 @@ TEST(an_element_whose_field_is_the_threshold_is_kept)
                 check_dropped(n, "an epilogue, back", d, was, l, threshold);
                 if (l) continue; /* entries are the first layer's */
                 const mat entries = n->ops->sparse(n, threshold);
-                for (int k = 0; 17 * k < N * WIDTH; k++) {
-                    const bool dropped = field_of(n, 0, n->whole.batch.blocks.id[17 * k / WIDTH], 17 * k % WIDTH) < threshold;
+                for (int k = 0; 17 * k < N * COLUMNS; k++) {
+                    const bool dropped = field_of(n, 0, n->whole.batch.blocks.id[17 * k / COLUMNS], 17 * k % COLUMNS) < threshold;
                     if (!CHECK(entries.v[k] == (dropped ? 0 : thin[17 * k] * ggnn_dropout_scale(threshold)))) printf("  entry %d\n", k);
                 }
             }
@@ -424,11 +421,11 @@ static float folded(const float* v, const float* w, int cols)
 TEST(a_norm_of_any_width_is_that_of_sixteen_folded_sums)
 {
     static float normed[LONG * PITCH], inv_deviation[LONG], sums[3 * PITCH];
-    net_config c = config_of(NET_MLP);
+    net_config c = config_for(NET_MLP);
     c.layers = 2;
     c.hidden = WIDE;
     c.norm = true;
-    net* n = net_of(&c, &floats);
+    net* n = net_of(&c, &small->task.features);
     n->column_sums = (mat){.v = sums, .ld = PITCH, .cols = WIDE, .rows = {NULL, 3}};
     for (int64_t i = 0; i < n->state.count; i++) n->state.value[i] = test_uniform();
     for (int cols = 1; cols <= WIDE; cols++) {
@@ -460,11 +457,11 @@ TEST(rows_of_a_long_matrix_come_out_as_those_of_a_short_one)
     static float alone[LONG * PITCH], normed[LONG * PITCH], inv_deviation[LONG], sums[3 * LONG * PITCH];
     for (int i = 0; i < LONG; i++) long_id[i] = (ggnn_node)(i * 7 % N);
     for (int norm = 0; norm < 2; norm++) {
-        net_config c = config_of(NET_MLP);
+        net_config c = config_for(NET_MLP);
         c.layers = 2;
         c.hidden = WIDE;
         c.norm = norm;
-        net* n = net_of(&c, &floats);
+        net* n = net_of(&c, &small->task.features);
         n->column_sums = (mat){.v = sums, .ld = PITCH, .cols = WIDE, .rows = {NULL, 3 * LONG}};
         for (int64_t i = 0; i < n->state.count; i++) n->state.value[i] = test_uniform();
         for (int variant = 0; variant < 6; variant++) {
@@ -494,8 +491,8 @@ TEST(rows_of_a_long_matrix_come_out_as_those_of_a_short_one)
 TEST(sums_and_copies_of_long_matrices_are_those_of_their_elements)
 {
     enum { HEADS = 3, HEAD = WIDE / HEADS };
-    const net_config c = config_of(NET_MLP);
-    net* n = net_of(&c, &floats);
+    const net_config c = config_for(NET_MLP);
+    net* n = net_of(&c, &small->task.features);
     const math_ops* op = n->ops;
     for (int rows = 408; rows < LONG; rows += rows < 413 ? 1 : 293) { /* around one piece; two, three */
         mat a = long_matrix(0), b = long_matrix(1), out = long_matrix(2), mean = long_matrix(3);
@@ -542,10 +539,10 @@ TEST(long_arrays_are_summed_and_updated_once)
             }
             if (!CHECK(wrong == 0 && sum[n] == 77)) printf("  %d of %d\n", pieces, n);
         }
-    net_config c = config_of(NET_MLP);
+    net_config c = config_for(NET_MLP);
     c.layers = 2;
     c.hidden = 1600; /* 21 columns in, 3 out: 40,003 parameters */
-    net* n = net_of(&c, &floats);
+    net* n = net_of(&c, &small->task.features);
     const net_state s = net_state_of(n);
     CHECK(s.count > 2 * 16384 && s.count < 40100);
     static float was[40100];
@@ -565,15 +562,14 @@ TEST(long_arrays_are_summed_and_updated_once)
 TEST(a_net_grows_to_any_number_of_a_shape_that_it_has_no_room_for)
 {
     enum { LAYERS = 3 };
-    net_config c = config_of(NET_GCN);
+    net_config c = config_for(NET_GCN);
     const ggnn_sampling how = {.method = GGNN_FISHER_YATES, .num_hops = LAYERS, .fanout = {2, 2, 2}};
-    const net_data data = {&graph->graph, &floats, {label, NULL}};
     ggnn_batch shape;
     int64_t room[LAYERS][3];
     c.full_batch = false;
     c.layers = LAYERS;
-    CHECK(ggnn_batch_plan(&shape, &graph->graph, &how, 4, NULL) == GGNN_OK);
-    net* n = net_create(&c, &data, &shape, NULL, &why);
+    CHECK(ggnn_batch_plan(&shape, &small->task.graph, &how, 4, NULL) == GGNN_OK);
+    net* n = net_create(&c, &small->data, &shape, NULL, &why);
     CHECK(n != NULL);
     for (int h = 0; h < LAYERS; h++) {
         room[h][0] = shape.hop[h].num_dst.max;
@@ -603,32 +599,23 @@ TEST(the_same_step_made_again_has_the_same_gradients)
     static const int rows[] = {256, 257, 513};
     static const net_model kinds[] = {NET_GCN, NET_SAGE, NET_GAT, NET_MLP};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const int nodes = rows[i];
-        random_graph* g = random_graph_new(nodes, 3, 20);
-        float* x = malloc((size_t)nodes * 3 * sizeof *x);
-        int32_t* is = malloc((size_t)nodes * sizeof *is);
-        for (int k = 0; k < 3 * nodes; k++) x[k] = test_uniform();
-        for (int v = 0; v < nodes; v++) is[v] = v % CLASSES;
-        const ggnn_store store = ggnn_store_plain(x, nodes, 3, GGNN_F32);
-        const net_data data = {&g->graph, &store, {is, NULL}};
+        fixture* f = fixture_of(random_graph_new(rows[i], 3, 20), 3, OUTPUTS);
         for (int k = 0; k < 4; k++) {
-            net_config c = config_of(kinds[k]);
+            net_config c = config_for(kinds[k]);
             c.layers = 2;
             c.norm = true;
-            net* n = net_create(&c, &data, NULL, NULL, &why);
+            net* n = net_create(&c, &f->data, NULL, NULL, &why);
             if (!CHECK(n != NULL)) continue;
             const net_state s = net_state_of(n);
             float* first = malloc((size_t)s.count * sizeof *first);
             net_compute(n, net_whole(n), 0);
             memcpy(first, s.grad, (size_t)s.count * sizeof *first);
             net_compute(n, net_whole(n), 0);
-            if (!CHECK(memcmp(first, s.grad, (size_t)s.count * sizeof *first) == 0)) printf("  model %d, %d rows\n", k, nodes);
+            if (!CHECK(memcmp(first, s.grad, (size_t)s.count * sizeof *first) == 0)) printf("  model %d, %d rows\n", k, rows[i]);
             free(first);
             net_free(n);
         }
-        free(x);
-        free(is);
-        random_graph_free(g);
+        fixture_free(f);
     }
 }
 
@@ -636,15 +623,15 @@ TEST(the_same_step_made_again_has_the_same_gradients)
 TEST(rows_of_a_store_may_lie_further_apart_than_they_are_wide)
 {
     static const net_model kinds[] = {NET_GCN, NET_SAGE, NET_GAT, NET_MLP};
-    static float apart[N * (WIDTH + 6)];
-    for (int i = 0; i < N * (WIDTH + 6); i++) apart[i] = i % (WIDTH + 6) < WIDTH ? features[i / (WIDTH + 6) * WIDTH + i % (WIDTH + 6)] : NAN;
-    ggnn_store store = ggnn_store_plain(apart, N, WIDTH, GGNN_F32);
-    store.pitch = (WIDTH + 6) * (int64_t)sizeof(float);
+    static float apart[N * (COLUMNS + 6)];
+    for (int i = 0; i < N * (COLUMNS + 6); i++) apart[i] = i % (COLUMNS + 6) < COLUMNS ? small->features[i / (COLUMNS + 6) * COLUMNS + i % (COLUMNS + 6)] : NAN;
+    ggnn_store store = ggnn_store_plain(apart, N, COLUMNS, GGNN_F32);
+    store.pitch = (COLUMNS + 6) * (int64_t)sizeof(float);
     for (int k = 0; k < 4; k++)
         for (int dropout = 0; dropout < 2; dropout++) {
-            net_config c = config_of(kinds[k]);
+            net_config c = config_for(kinds[k]);
             c.input_dropout = dropout ? .3f : 0;
-            net *near_ones = net_of(&c, &floats), *n;
+            net *near_ones = net_of(&c, &small->task.features), *n;
             net_compute(near_ones, net_whole(near_ones), 0);
             n = net_of(&c, &store);
             net_compute(n, net_whole(n), 0);
@@ -663,14 +650,14 @@ TEST(updates_are_adams_and_adamws_at_the_rate_of_each_step)
 {
     for (int decoupled = 0; decoupled < 2; decoupled++)
         for (int decay = 0; decay < 2; decay++) {
-            net_config c = config_of(NET_MLP);
+            net_config c = config_for(NET_MLP);
             c.optimizer = decoupled ? NET_ADAMW : NET_ADAM;
             c.weight_decay = decay ? .125f : 0;
-            net* n = net_of(&c, &floats);
+            net* n = net_of(&c, &small->task.features);
             const net_state s = net_state_of(n);
-            static double w[WIDTH * CLASSES + CLASSES], m[WIDTH * CLASSES + CLASSES], v[WIDTH * CLASSES + CLASSES];
+            static double w[COLUMNS * OUTPUTS + OUTPUTS], m[COLUMNS * OUTPUTS + OUTPUTS], v[COLUMNS * OUTPUTS + OUTPUTS];
             for (int i = 0; i < s.count; i++) w[i] = (double)s.value[i], m[i] = v[i] = 0;
-            CHECK_EQ(s.count, WIDTH * CLASSES + CLASSES);
+            CHECK_EQ(s.count, COLUMNS * OUTPUTS + OUTPUTS);
             for (int t = 1; t <= 1500; t++) {
                 const double rate = (double)(.001f * (float)(1 + t % 7));
                 for (int i = 0; i < s.count; i++) {
@@ -714,11 +701,9 @@ int main(int argc, char** argv)
     test_only = argc > 1 ? argv[1] : NULL;
     test_seed(31);
     cpu = device_open_cpu(2, &why);
-    graph = random_graph_new(N, 3, 20);
-    for (int i = 0; i < N * WIDTH; i++) half[i] = ggnn_float_to_half(features[i] = test_uniform());
-    for (int v = 0; v < N; v++) label[v] = v % 7 == 3 ? -1 : v % CLASSES;
-    floats = ggnn_store_plain(features, N, WIDTH, GGNN_F32);
-    halves = ggnn_store_plain(half, N, WIDTH, GGNN_F16);
+    small = fixture_of(random_graph_new(N, 3, 20), COLUMNS, OUTPUTS);
+    for (int i = 0; i < N * COLUMNS; i++) half[i] = ggnn_float_to_half(small->features[i]);
+    halves = ggnn_store_plain(half, N, COLUMNS, GGNN_F16);
     RUN(rows_and_products_count_what_they_read_and_write_once);
     RUN(an_epilogue_counts_its_rows_and_those_of_its_norm);
     RUN(sums_over_neighbours_count_a_row_and_an_index_for_each_edge);
@@ -735,7 +720,7 @@ int main(int argc, char** argv)
     RUN(a_net_grows_to_any_number_of_a_shape_that_it_has_no_room_for);
     RUN(the_same_step_made_again_has_the_same_gradients);
     RUN(updates_are_adams_and_adamws_at_the_rate_of_each_step);
-    random_graph_free(graph);
+    fixture_free(small);
     device_close(cpu);
     RUN(losses_are_added_up_and_the_first_that_is_not_finite_is_kept);
     return test_finish();

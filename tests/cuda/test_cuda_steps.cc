@@ -6,22 +6,22 @@
 namespace {
 
 // Losses of `steps` steps, or their sum where the host waits for none of them; then the parameters.
-std::vector<float> trained(run* r, const fixture* f, int steps, bool wait = true)
+std::vector<float> trained(run* r, const lesson* l, int steps, bool wait = true)
 {
     std::vector<float> losses, last;
-    for (int i = 0; i < steps; i++) losses.push_back(static_cast<float>(take_step(r, f, i, wait)));
+    for (int i = 0; i < steps; i++) losses.push_back(static_cast<float>(take_step(r, l, i, wait)));
     losses.push_back(static_cast<float>(net_losses_of(r->n, true).sum));
     last = values(r, net_state_of(r->n).value);
     losses.insert(losses.end(), last.begin(), last.end());
     return losses;
 }
 
-std::vector<float> trained(const fixture* f, const net_config& c, int64_t batch, int steps, bool wait = true)
+std::vector<float> trained(const lesson* l, const net_config& c, int64_t batch, int steps, bool wait = true)
 {
     ggnn_sampling how = sampling_of(c);
     run           r;
-    open_run(&r, opened, f, c, batch ? &how : nullptr, batch);
-    std::vector<float> result = trained(&r, f, steps, wait);
+    open_run(&r, opened, l, c, batch ? &how : nullptr, batch);
+    std::vector<float> result = trained(&r, l, steps, wait);
     CHECK_STR(opened->failed.text, "");
     close_run(&r);
     return result;
@@ -37,18 +37,17 @@ std::vector<kind> some(const std::vector<kind>& all)
 
 TEST(captured_steps_have_the_bits_of_launched_ones)
 {
-    fixture f;
-    make_fixture(&f, 70, 5, 9, 4);
+    lesson l(70, 5, 9, 4);
     const int steps = few_trials() ? 8 : 12;
     for (const kind& k : kinds)
         for (int64_t batch = few_trials() ? 16 : 0; batch < 20; batch += 16) {
             net_config c = config_of(k, 2, 4, batch == 0);
             int64_t    before = opened->replayed;
-            auto       captured = trained(&f, c, batch, steps);
+            auto       captured = trained(&l, c, batch, steps);
             CHECK(opened->replayed >= before + steps - 7);
             before = opened->replayed;
             opened->plain = true;
-            auto plain = trained(&f, c, batch, steps);
+            auto plain = trained(&l, c, batch, steps);
             opened->plain = false;
             CHECK_EQ(opened->replayed, before);
             if (!CHECK(captured == plain)) printf("  %s\n", k.name);
@@ -58,15 +57,14 @@ TEST(captured_steps_have_the_bits_of_launched_ones)
 TEST(a_capture_that_fails_is_launched)
 {
 #ifndef __CUDACC__
-    fixture f;
-    make_fixture(&f, 70, 5, 9, 4);
+    lesson l(70, 5, 9, 4);
     net_config c = config_of(kinds[4], 2, 4, true);
-    auto       captured = trained(&f, c, 0, 6);
+    auto       captured = trained(&l, c, 0, 6);
     run        r;
-    open_run(&r, opened, &f, c, nullptr, 0);
+    open_run(&r, opened, &l, c, nullptr, 0);
     simt_fail_allocation(1); // the graph's instance: nothing else is allocated from here on
     int64_t before = opened->replayed;
-    CHECK(trained(&r, &f, 6) == captured);
+    CHECK(trained(&r, &l, 6) == captured);
     CHECK_EQ(opened->replayed, before + 5); // the updates, from the second on
     CHECK_STR(opened->failed.text, "");
     simt_fail_allocation(0);
@@ -77,16 +75,15 @@ TEST(a_capture_that_fails_is_launched)
 // A graph of a step is that of a batch's memory and bounds. 70 bounds, one after the other, twice: more than graphs are kept.
 TEST(more_kinds_of_batches_than_graphs_are_kept_train_as_one_kind)
 {
-    fixture f;
-    make_fixture(&f, 10, 3, 5, 3);
+    lesson l(10, 3, 5, 3);
     const net_config    c = config_of(kinds[1], 1, 3, false);
     const ggnn_sampling how = sampling_of(c);
     std::vector<float>  after[2];
     for (int several = 0; several < 2; several++) {
         run r;
-        open_run(&r, opened, &f, c, &how, 10);
+        open_run(&r, opened, &l, c, &how, 10);
         for (int i = 0; i < 140; i++) { // an epoch is a batch
-            const loader_pass pass = pass_of(&r, &f, i);
+            const loader_pass pass = pass_of(&r, &l, i);
             loader_begin(r.batches, &pass, 0);
             const mini_batch* taken = batch_take(r.batches, &why);
             mini_batch        b = *taken;
@@ -104,16 +101,15 @@ TEST(more_kinds_of_batches_than_graphs_are_kept_train_as_one_kind)
 // A batch's rows may lie elsewhere the next time.
 TEST(a_step_reads_the_rows_that_it_is_given)
 {
-    fixture f;
-    make_fixture(&f, 20, 3, 5, 3);
+    lesson l(20, 3, 5, 3);
     net_config          c = config_of(kinds[1], 2, 3, false);
     const ggnn_sampling how = sampling_of(c);
     std::vector<float>  after[2];
     for (int plain = 0; plain < 2; plain++) {
         run r;
-        open_run(&r, opened, &f, c, &how, 20, true);
+        open_run(&r, opened, &l, c, &how, 20, true);
         opened->plain = plain;
-        const loader_pass pass = pass_of(&r, &f, 0);
+        const loader_pass pass = pass_of(&r, &l, 0);
         loader_begin(r.batches, &pass, 0);
         const mini_batch* taken = batch_take(r.batches, &why);
         const int64_t     floats = taken->blocks.hop[1].num_src.max * taken->ld_rows;
@@ -136,13 +132,12 @@ TEST(a_step_reads_the_rows_that_it_is_given)
 
 TEST(sampling_beside_a_step_changes_nothing)
 {
-    fixture f;
-    make_fixture(&f, 70, 5, 9, 4);
-    for (const kind& k : some({kinds[1], kinds[4], kinds[6]})) {
+    lesson l(70, 5, 9, 4);
+    for (const kind& k : some({kinds[1], kinds[4], with_extras(kinds[0])})) {
         net_config c = config_of(k, 2, 4, false);
-        auto       beside = trained(&f, c, 16, 12, false);
+        auto       beside = trained(&l, c, 16, 12, false);
         opened->serial = true;
-        auto after = trained(&f, c, 16, 12, false);
+        auto after = trained(&l, c, 16, 12, false);
         opened->serial = false;
         if (!CHECK(beside == after)) printf("  %s\n", k.name);
     }
@@ -151,17 +146,16 @@ TEST(sampling_beside_a_step_changes_nothing)
 // Rows that the ring extracts, in two buffers that alternate, are those that the net would read.
 TEST(extracted_rows_change_nothing)
 {
-    fixture f;
-    make_fixture(&f, 70, 5, 9, 4);
-    for (const kind& k : some({std::begin(kinds), std::end(kinds)})) {
+    lesson l(70, 5, 9, 4);
+    for (const kind& k : some(kinds)) {
         net_config         c = config_of(k, 2, 4, false);
         ggnn_sampling      how = sampling_of(c);
         std::vector<float> trace[3];
         device* const      where[] = {opened, opened, cpu_device};
         for (int i = 0; i < 3; i++) {
             run r;
-            open_run(&r, where[i], &f, c, &how, 16, i > 0);
-            trace[i] = trained(&r, &f, 12, false);
+            open_run(&r, where[i], &l, c, &how, 16, i > 0);
+            trace[i] = trained(&r, &l, 12, false);
             close_run(&r);
         }
         if (!CHECK(trace[0] == trace[1])) printf("  %s\n", k.name);
@@ -170,19 +164,19 @@ TEST(extracted_rows_change_nothing)
 }
 
 // The order in which the host gives a pass to the device: 'x' an extraction, 's' a step.
-std::string order_of_a_pass(const fixture* f, const kind& k)
+std::string order_of_a_pass(const lesson* l, const kind& k)
 {
     std::string order;
 #ifndef __CUDACC__
     net_config    c = config_of(k, 2, 4, false);
     ggnn_sampling how = sampling_of(c);
     run           r;
-    open_run(&r, opened, f, c, &how, 16, true);
-    const loader_pass pass = pass_of(&r, f, 0);
+    open_run(&r, opened, l, c, &how, 16, true);
+    const loader_pass pass = pass_of(&r, l, 0);
     const int         batches = static_cast<int>(loader_batches(r.batches, &pass));
-    for (int i = 0; i < batches; i++) take_step(&r, f, i, false);
+    for (int i = 0; i < batches; i++) take_step(&r, l, i, false);
     simt_trace_begin();
-    for (int i = batches; i < 2 * batches; i++) take_step(&r, f, i, false);
+    for (int i = batches; i < 2 * batches; i++) take_step(&r, l, i, false);
     for (const std::string& name : simt_trace_end()) {
         if (name.find("stored_rows") != name.npos) order += 'x';
         if (name.find("advance") != name.npos) order += 's'; // begins a step, and its update
@@ -198,18 +192,17 @@ TEST(the_next_batch_is_extracted_before_this_one_trains)
 #ifdef __CUDACC__
     SKIP("the emulator sees the order of launches");
 #endif
-    fixture f;
-    make_fixture(&f, 70, 5, 9, 4);
+    lesson l(70, 5, 9, 4);
     for (const kind& k : {kinds[1], kinds[4]}) {
-        CHECK_STR(order_of_a_pass(&f, k).c_str(), "xxssxssxssxssss");
+        CHECK_STR(order_of_a_pass(&l, k).c_str(), "xxssxssxssxssss");
         opened->serial = true;
-        CHECK_STR(order_of_a_pass(&f, k).c_str(), "xssxssxssxssxss");
+        CHECK_STR(order_of_a_pass(&l, k).c_str(), "xssxssxssxssxss");
         opened->serial = false;
     }
 }
 
 // What reads the rows of a batch: 'r' rows as they come, all or the device's; 'l' the host's in lines.
-std::string readers_of_a_batch(const fixture* f, const kind& k, double share, std::vector<float>* losses)
+std::string readers_of_a_batch(const lesson* l, const kind& k, double share, std::vector<float>* losses)
 {
     std::string readers;
 #ifndef __CUDACC__
@@ -217,13 +210,13 @@ std::string readers_of_a_batch(const fixture* f, const kind& k, double share, st
     ggnn_sampling how = sampling_of(c);
     run           r;
     opened->host_share = share;
-    open_run(&r, opened, f, c, &how, 16, true);
+    open_run(&r, opened, l, c, &how, 16, true);
     simt_trace_begin();
-    losses->assign(1, static_cast<float>(take_step(&r, f, 0)));
+    losses->assign(1, static_cast<float>(take_step(&r, l, 0)));
     for (const std::string& name : simt_trace_end())
         if (name.find("copy_rows<") != name.npos && name.find("stored_rows") != name.npos)
             readers += name.find("true") != name.npos ? 'l' : 'r';
-    for (int i = 1; i < 8; i++) losses->push_back(static_cast<float>(take_step(&r, f, i)));
+    for (int i = 1; i < 8; i++) losses->push_back(static_cast<float>(take_step(&r, l, i)));
     close_run(&r);
     opened->host_share = 0;
     CHECK_STR(opened->failed.text, "");
@@ -237,23 +230,22 @@ TEST(rows_of_the_host_are_read_in_lines_by_a_share_of_the_processors)
 #ifdef __CUDACC__
     SKIP("the emulator sees which kernels run");
 #endif
-    fixture                f;
     std::vector<ggnn_node> rank(70);
     std::vector<float>     resident, as_they_come, lines;
-    make_fixture(&f, 70, 5, 120, 4);
+    lesson                 l(70, 5, 120, 4);
     for (size_t v = 0; v < 70; v++) rank[v] = static_cast<ggnn_node>((v * 31 + 7) % 70);
     const int64_t stored[] = {0, 20, 70, 0}, cached[] = {0, 10, 0, 70};
     const char* const readers[] = {"ll", "rlrl", "rr", "rr"};
     for (const kind& k : {kinds[1], kinds[4]}) {
-        f.tiered = nullptr;
-        CHECK_STR(readers_of_a_batch(&f, k, .2, &resident).c_str(), "rr");
+        l.tiered = nullptr;
+        CHECK_STR(readers_of_a_batch(&l, k, .2, &resident).c_str(), "rr");
         for (int i = 0; i < 4; i++) {
             tiers_plan plan = {};
             plan.share[TIERS_GRAPH] = {nullptr, 70, nullptr, 0};
             plan.share[TIERS_FEATURES] = {rank.data(), stored[i], rank.data(), cached[i]};
-            f.tiered = &plan;
-            CHECK_STR(readers_of_a_batch(&f, k, 0, &as_they_come).c_str(), "rr");
-            CHECK_STR(readers_of_a_batch(&f, k, .2, &lines).c_str(), readers[i]);
+            l.tiered = &plan;
+            CHECK_STR(readers_of_a_batch(&l, k, 0, &as_they_come).c_str(), "rr");
+            CHECK_STR(readers_of_a_batch(&l, k, .2, &lines).c_str(), readers[i]);
             CHECK(as_they_come == resident && lines == resident);
         }
     }
@@ -269,19 +261,18 @@ TEST(rows_of_the_host_are_read_in_lines_by_a_share_of_the_processors)
 // The first batches are small, later ones several times as large.
 TEST(batches_that_outgrow_their_room_get_more)
 {
-    fixture f;
-    make_fixture(&f, 120, 4, 9, 4, true);
-    for (const kind& k : some({kinds[1], kinds[3], kinds[4], kinds[6]})) {
+    lesson l(120, 4, 9, 4, true);
+    for (const kind& k : some({kinds[1], kinds[3], kinds[4], with_extras(kinds[0])})) {
         net_config    c = config_of(k, 2, 4, false);
         ggnn_sampling how = sampling_of(c);
         run           cpu, gpu;
         how.fanout[0] = how.fanout[1] = -1;
-        open_run(&cpu, cpu_device, &f, c, &how, 10);
-        open_run(&gpu, opened, &f, c, &how, 10);
+        open_run(&cpu, cpu_device, &l, c, &how, 10);
+        open_run(&gpu, opened, &l, c, &how, 10);
         int64_t edges = loader_shape(gpu.batches)->hop[0].num_edges.max;
-        CHECK(edges < f.graph.num_edges / 4);
+        CHECK(edges < l.f->graph->num_edges / 4);
         for (int i = 0; i < 24; i++) {
-            double expected = take_step(&cpu, &f, i), loss = take_step(&gpu, &f, i);
+            double expected = take_step(&cpu, &l, i), loss = take_step(&gpu, &l, i);
             if (!CHECK_NEAR(loss, expected, 1e-5 * std::fabs(expected))) printf("  %s, step %d\n", k.name, i);
         }
         CHECK(loader_cost_of(gpu.batches).grown > 0);
@@ -333,16 +324,15 @@ void check_same(const mini_batch* b, const mini_batch* want, int64_t stride)
 // What a loader hands out on the device: of 8 hops; of more seeds than threads run at once.
 void check_batches(int64_t nodes, int32_t hops, int64_t batch)
 {
-    fixture f;
-    make_fixture(&f, nodes, 2, 3, 3);
+    lesson l(nodes, 2, 3, 3);
     const kind    sage = kinds[1];
     net_config    c = config_of(sage, hops, 3, false);
     ggnn_sampling how = sampling_of(c);
     run           cpu, gpu;
     for (int32_t& fanout : how.fanout) fanout = 2;
-    open_run(&cpu, cpu_device, &f, c, &how, batch, true);
-    open_run(&gpu, opened, &f, c, &how, batch, true);
-    const loader_pass passes[] = {pass_of(&cpu, &f, 0), pass_of(&gpu, &f, 0)};
+    open_run(&cpu, cpu_device, &l, c, &how, batch, true);
+    open_run(&gpu, opened, &l, c, &how, batch, true);
+    const loader_pass passes[] = {pass_of(&cpu, &l, 0), pass_of(&gpu, &l, 0)};
     loader_begin(cpu.batches, &passes[0], 0);
     loader_begin(gpu.batches, &passes[1], 0);
     int64_t taken = 0;
@@ -389,19 +379,18 @@ struct packed_source {
 // have all neighbours.
 void check_unpacked(const ggnn_sampling& how)
 {
-    fixture f;
-    make_fixture(&f, 120, 4, 3, 3, true);
+    lesson l(120, 4, 3, 3, true);
     run           cpu = {}, gpu = {};
     packed_source source = {};
     cpu.where = cpu_device;
     gpu.where = opened;
-    CHECK(open_data(&cpu, cpu_device, &f, true) && open_data(&gpu, opened, &f, true));
+    CHECK(open_data(&cpu, cpu_device, &l, true) && open_data(&gpu, opened, &l, true));
     loader_plan plan = plan_of(&gpu, how, 10), plain = plan_of(&cpu, how, 10);
     plan.extract = plain.extract = true;
     loader* packs = loader_create(opened, &plan, nullptr, &why);
     gpu.batches = loader_create(opened, &plan, nullptr, &why);
     cpu.batches = loader_create(cpu_device, &plain, nullptr, &why);
-    loader_pass pass = pass_of(&cpu, &f, 0);
+    loader_pass pass = pass_of(&cpu, &l, 0);
     CHECK(loader_measure(gpu.batches, &pass, &why));
     loader_begin(cpu.batches, &pass, 0);
     loader_begin(packs, &pass, 0);
@@ -452,15 +441,14 @@ TEST(an_unpacked_batch_has_all_that_was_packed)
 TEST(a_batch_that_is_held_stays_while_the_next_one_gets_more_room)
 {
     if (opened->serial) SKIP("one batch at a time");
-    fixture f;
-    make_fixture(&f, 120, 4, 9, 4, true);
+    lesson l(120, 4, 9, 4, true);
     net_config    c = config_of(kinds[1], 2, 4, false);
     ggnn_sampling how = sampling_of(c);
     run           cpu, gpu;
     how.fanout[0] = how.fanout[1] = -1;
-    open_run(&cpu, cpu_device, &f, c, &how, 10, true);
-    open_run(&gpu, opened, &f, c, &how, 10, true);
-    const loader_pass passes[] = {pass_of(&cpu, &f, 0), pass_of(&gpu, &f, 0)};
+    open_run(&cpu, cpu_device, &l, c, &how, 10, true);
+    open_run(&gpu, opened, &l, c, &how, 10, true);
+    const loader_pass passes[] = {pass_of(&cpu, &l, 0), pass_of(&gpu, &l, 0)};
     const auto        check_equal = [&](const mini_batch* b) {
         const mini_batch* expected = batch_take(cpu.batches, &why);
         if (!CHECK(expected != nullptr)) return;
@@ -491,19 +479,18 @@ TEST(a_batch_that_is_held_stays_while_the_next_one_gets_more_room)
 // The graphs of its steps hold addresses of the memory that it had.
 TEST(a_net_that_is_given_more_room_goes_on)
 {
-    fixture f;
-    make_fixture(&f, 70, 5, 9, 4);
-    for (const kind& k : some({std::begin(kinds), std::end(kinds)})) {
+    lesson l(70, 5, 9, 4);
+    for (const kind& k : some(kinds)) {
         net_config c = config_of(k, 2, 4, true);
-        auto       expected = trained(&f, c, 0, 12);
+        auto       expected = trained(&l, c, 0, 12);
         run        r;
-        open_run(&r, opened, &f, c, nullptr, 0);
+        open_run(&r, opened, &l, c, nullptr, 0);
         ggnn_batch larger = net_whole(r.n)->blocks;
         for (ggnn_block& hop : larger.hop) hop.num_src.max += 500;
         std::vector<float> losses;
         for (int i = 0; i < 12; i++) {
             if (i == 6) CHECK(net_fit(r.n, &larger, &why));
-            losses.push_back(static_cast<float>(take_step(&r, &f, i)));
+            losses.push_back(static_cast<float>(take_step(&r, &l, i)));
         }
         expected.resize(losses.size()); // without sum and parameters
         if (!CHECK(losses == expected)) printf("  %s\n", k.name);
@@ -513,13 +500,12 @@ TEST(a_net_that_is_given_more_room_goes_on)
 
 TEST(a_batch_is_seen_at_the_least_bucket_that_holds_it)
 {
-    fixture f;
-    make_fixture(&f, 300, 4, 9, 4);
+    lesson l(300, 4, 9, 4);
     net_config    c = config_of(kinds[4], 2, 4, false);
     ggnn_sampling how = sampling_of(c);
     run           r;
-    open_run(&r, opened, &f, c, &how, 32);
-    loader_pass pass = pass_of(&r, &f, 0);
+    open_run(&r, opened, &l, c, &how, 32);
+    loader_pass pass = pass_of(&r, &l, 0);
     loader_begin(r.batches, &pass, 0);
     int64_t last = 0;
     while (const mini_batch* given = batch_take(r.batches, &why)) {
@@ -542,19 +528,18 @@ TEST(a_batch_is_seen_at_the_least_bucket_that_holds_it)
 TEST(a_step_allocates_nothing_and_waits_for_nothing_but_its_sample)
 {
 #ifndef __CUDACC__
-    fixture f;
-    make_fixture(&f, 64, 5, 9, 4);
-    f.shuffled = false; // four batches, the same in every epoch: after two of them there is a graph of each step
-    for (const kind& k : some({std::begin(kinds), std::end(kinds)})) {
+    lesson l(64, 5, 9, 4);
+    l.shuffled = false; // four batches, the same in every epoch: after two of them there is a graph of each step
+    for (const kind& k : some(kinds)) {
         net_config    c = config_of(k, 2, 4, false);
         ggnn_sampling how = sampling_of(c);
         run           gpu;
         how.fanout[0] = how.fanout[1] = k.model == NET_MLP ? 0 : -1;
-        open_run(&gpu, opened, &f, c, &how, 16);
-        for (int i = 0; i < 8; i++) take_step(&gpu, &f, i, false);
+        open_run(&gpu, opened, &l, c, &how, 16);
+        for (int i = 0; i < 8; i++) take_step(&gpu, &l, i, false);
         simt_statistics before = simt_get_statistics();
         int64_t         launched = opened->launched, replayed = opened->replayed;
-        for (int i = 8; i < 12; i++) take_step(&gpu, &f, i, false);
+        for (int i = 8; i < 12; i++) take_step(&gpu, &l, i, false);
         CHECK_EQ(simt_get_statistics().allocations, before.allocations);
         CHECK_EQ(simt_get_statistics().synchronizations - before.synchronizations, 4);
         CHECK_EQ(opened->replayed - replayed, 12); // sample, forward and backward, update
@@ -566,24 +551,23 @@ TEST(a_step_allocates_nothing_and_waits_for_nothing_but_its_sample)
 
 TEST(losses_are_added_up_without_waiting)
 {
-    fixture f;
     run     r;
     double  sum = 100;
     int64_t rows = 7, known = 0;
-    make_fixture(&f, 70, 5, 9, 4);
-    for (int32_t label : f.label) known += label >= 0;
-    open_run(&r, opened, &f, config_of(kinds[1], 2, 4, true), nullptr, 0);
+    lesson l(70, 5, 9, 4);
+    for (int v = 0; v < 70; v++) known += l.f->label[v] >= 0;
+    open_run(&r, opened, &l, config_of(kinds[1], 2, 4, true), nullptr, 0);
     net_start_losses(r.n, sum, rows);
     for (int i = 0; i < 20; i++) { // before any step, waited for or not
         const net_losses at_first = net_losses_of(r.n, i == 19);
         CHECK(at_first.sum == sum && at_first.rows == rows);
     }
     for (int i = 0; i < 5; i++) {
-        double loss = take_step(&r, &f, i);
+        double loss = take_step(&r, &l, i);
         sum += loss * static_cast<double>(known);
         rows += known;
     }
-    take_step(&r, &f, 5, false);
+    take_step(&r, &l, 5, false);
     net_losses now = net_losses_of(r.n, false);
     while (now.rows < rows + known) now = net_losses_of(r.n, false);
     CHECK_NEAR(now.sum - now.last * static_cast<double>(known), sum, 1e-9 * sum);
@@ -594,15 +578,14 @@ TEST(losses_are_added_up_without_waiting)
 
 TEST(the_first_loss_that_is_not_finite_is_kept)
 {
-    fixture f;
     run     r;
-    make_fixture(&f, 70, 5, 9, 4);
-    open_run(&r, opened, &f, config_of(kinds[1], 2, 4, true), nullptr, 0);
-    for (int i = 0; i < 3; i++) take_step(&r, &f, i, false);
+    lesson l(70, 5, 9, 4);
+    open_run(&r, opened, &l, config_of(kinds[1], 2, 4, true), nullptr, 0);
+    for (int i = 0; i < 3; i++) take_step(&r, &l, i, false);
     std::vector<float> v = values(&r, net_state_of(r.n).value);
     v[3] = NAN;
     device_upload(opened, net_state_of(r.n).value, v.data(), v.size() * sizeof(float));
-    for (int i = 3; i < 6; i++) take_step(&r, &f, i, false);
+    for (int i = 3; i < 6; i++) take_step(&r, &l, i, false);
     net_losses all = net_losses_of(r.n, true);
     CHECK_EQ(all.bad, 3);
     CHECK(all.bad_loss != all.bad_loss && all.last != all.last);
@@ -615,8 +598,7 @@ TEST(the_first_loss_that_is_not_finite_is_kept)
 TEST(an_allocation_that_fails_on_the_device_is_an_error)
 {
 #ifndef __CUDACC__
-    fixture f;
-    make_fixture(&f, 120, 4, 5, 3, true);
+    lesson l(120, 4, 5, 3, true);
     net_config    c = config_of(kinds[4], 2, 3, false);
     ggnn_sampling how = sampling_of(c);
     size_t        before = simt_live_allocations();
@@ -628,17 +610,17 @@ TEST(an_allocation_that_fails_on_the_device_is_an_error)
         run        r = {};
         why.text[0] = 0;
         simt_fail_allocation(failures + 1);
-        bool        good = open_data(&r, opened, &f, true);
+        bool        good = open_data(&r, opened, &l, true);
         loader_plan plan = plan_of(&r, how, 10);
         if (good) r.batches = loader_create(opened, &plan, nullptr, &why);
         loader_pass pass = {};
-        if (r.batches) pass = pass_of(&r, &f, 0);
+        if (r.batches) pass = pass_of(&r, &l, 0);
         good = r.batches && loader_measure(r.batches, &pass, &why);
         const tiers_view* view = tiers_view_of(r.data);
         net_data data = {&view->graph, &view->features, view->labels};
         c.device = opened;
         if (good) r.n = net_create(&c, &data, loader_shape(r.batches), nullptr, &why);
-        for (int i = 0; r.n && i < 8 && !why.text[0]; i++) take_step(&r, &f, i, false);
+        for (int i = 0; r.n && i < 8 && !why.text[0]; i++) take_step(&r, &l, i, false);
         bad = why.text[0] != 0;
         grown += bad && r.n;
         CHECK_EQ(good && r.n && !bad, !bad);
@@ -719,8 +701,7 @@ TEST(memory_of_a_device_is_zero_at_first_and_counted_while_it_is_taken)
 // Of the device's clock: no more than passed, nor a thousandth of it.
 TEST(times_are_seconds)
 {
-    fixture f;
-    make_fixture(&f, 300, 5, 9, 4);
+    lesson l(300, 5, 9, 4);
     for (bool profile : {false, true})
         for (bool extract : {false, true}) {
             const net_config    c = config_of(kinds[4], 2, 4, false);
@@ -728,9 +709,9 @@ TEST(times_are_seconds)
             run                 r;
             device* const       own = device_open_cuda(0, false, &why); // whose clock has nothing of other nets
             own->profile = own->plain = own->serial = profile;
-            open_run(&r, own, &f, c, &how, 150, extract);
+            open_run(&r, own, &l, c, &how, 150, extract);
             const double begin = test_seconds();
-            for (int i = 0; i < 4; i++) take_step(&r, &f, i);
+            for (int i = 0; i < 4; i++) take_step(&r, &l, i);
             const double       passed = test_seconds() - begin, least = passed / 500;
             const net_profile& p = *net_profile_of(r.n);
             const loader_cost  cost = loader_cost_of(r.batches);

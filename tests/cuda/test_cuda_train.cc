@@ -39,19 +39,19 @@ bool near_each(run* a, run* b, const float* from_a, const float* from_b, double 
 }
 
 // Both nets, `steps` steps side by side.
-void compare(device* d, const fixture* f, const net_config& c, int64_t batch, int steps, const char* name)
+void compare(device* d, const lesson* l, const net_config& c, int64_t batch, int steps, const char* name)
 {
     ggnn_sampling how = sampling_of(c);
     run           cpu, gpu;
-    open_run(&cpu, cpu_device, f, c, batch ? &how : nullptr, batch);
-    open_run(&gpu, d, f, c, batch ? &how : nullptr, batch);
+    open_run(&cpu, cpu_device, l, c, batch ? &how : nullptr, batch);
+    open_run(&gpu, d, l, c, batch ? &how : nullptr, batch);
     bool   good = cpu.n && gpu.n;
-    double longest = static_cast<double>(f->graph.num_nodes);
+    double longest = static_cast<double>(l->f->graph->num_nodes);
     double tolerance = 2 * 4 * c.layers * 4 * std::sqrt(longest) / 16777216;
     net_state s = net_state_of(cpu.n), t = net_state_of(gpu.n);
     good = good && CHECK(values(&cpu, s.value) == values(&gpu, t.value));
     for (int i = 0; good && i < steps; i++) {
-        double expected = take_step(&cpu, f, i), loss = take_step(&gpu, f, i);
+        double expected = take_step(&cpu, l, i), loss = take_step(&gpu, l, i);
         good = CHECK(std::fabs(loss - expected) <= 1e-5 * std::fabs(expected));
         if (!good) printf("  step %d: loss %.9g, the CPU's %.9g\n", i, loss, expected);
         if (i == 0) good = near_each(&cpu, &gpu, s.grad, t.grad, tolerance) && good;
@@ -61,69 +61,64 @@ void compare(device* d, const fixture* f, const net_config& c, int64_t batch, in
     good = CHECK_STR(d->failed.text, "") && good;
     if (!good)
         printf("  %s, %s of %lld\n", name, batch ? "batches" : "full batch",
-               static_cast<long long>(f->graph.num_nodes));
+               static_cast<long long>(l->f->graph->num_nodes));
     close_run(&cpu);
     close_run(&gpu);
 }
 
 TEST(every_model_takes_the_cpus_steps_in_full_batch)
 {
-    fixture f;
-    make_fixture(&f, 70, 5, 9, 4);
-    for (const kind& k : kinds) compare(opened, &f, config_of(k, 2, 4, true), 0, 20, k.name);
-    compare(opened, &f, config_of(kinds[0], 3, 1, true), 0, 20, "binary");
-    compare(opened, &f, config_of(kinds[7], 1, 4, true), 0, 3, "one layer");
-    f.labelled = true;
-    for (size_t v = 0; v < f.label.size(); v++) f.label[v] = v % 5 == 0 ? -1 : v % 3 == 1;
-    compare(opened, &f, config_of(kinds[1], 2, 1, true), 0, 3, "binary labels");
+    lesson l(70, 5, 9, 4);
+    for (const kind& k : kinds) compare(opened, &l, config_of(k, 2, 4, true), 0, 20, k.name);
+    compare(opened, &l, config_of(kinds[0], 3, 1, true), 0, 20, "binary");
+    compare(opened, &l, config_of(with_extras(kinds[1]), 1, 4, true), 0, 3, "one layer");
+    l.labelled = true;
+    for (int v = 0; v < 70; v++) l.f->label[v] = v % 5 == 0 ? -1 : v % 3 == 1;
+    compare(opened, &l, config_of(kinds[1], 2, 1, true), 0, 3, "binary labels");
 }
 
 TEST(every_model_takes_the_cpus_steps_in_mini_batches)
 {
-    fixture f;
-    make_fixture(&f, 70, 5, 9, 4);
-    for (const kind& k : kinds) compare(opened, &f, config_of(k, 2, 4, false), 16, 20, k.name);
-    for (const kind& k : importance_kinds) compare(opened, &f, config_of(k, 2, 4, false), 16, 20, k.name);
-    compare(opened, &f, config_of(kinds[1], 3, 1, false), 16, 20, "binary");
+    lesson l(70, 5, 9, 4);
+    for (const kind& k : kinds) compare(opened, &l, config_of(k, 2, 4, false), 16, 20, k.name);
+    for (const kind& k : importance_kinds) compare(opened, &l, config_of(k, 2, 4, false), 16, 20, k.name);
+    compare(opened, &l, config_of(kinds[1], 3, 1, false), 16, 20, "binary");
 }
 
 // More rows than a segment of a sum has, widths that float4 divides.
 TEST(a_larger_graph_takes_the_cpus_steps)
 {
-    fixture f;
-    make_fixture(&f, 700, 8, 16, 5);
+    lesson l(700, 8, 16, 5);
     for (const kind& k : kinds) {
         if (k.extras && k.model != NET_GCN) continue;
         net_config c = config_of(k, 2, 5, true);
         c.hidden = k.model == NET_GAT ? 24 : 16;
-        compare(opened, &f, c, 0, 3, k.name);
+        compare(opened, &l, c, 0, 3, k.name);
         c.full_batch = false;
-        compare(opened, &f, c, 300, 5, k.name);
+        compare(opened, &l, c, 300, 5, k.name);
     }
 }
 
 // Rows longer than the 16 lanes that sum them, of widths that float4 does not divide; more heads than two.
 TEST(wide_rows_and_many_heads_take_the_cpus_steps)
 {
-    fixture f;
-    make_fixture(&f, 70, 5, 41, 21);
+    lesson l(70, 5, 41, 21);
     for (const kind& k : kinds) {
         if (!k.extras) continue;
         net_config c = config_of(k, 2, 21, false);
         c.hidden = 35;
         if (k.model == NET_GAT) c.heads = c.out_heads = 5;
-        compare(opened, &f, c, 16, 3, k.name);
+        compare(opened, &l, c, 16, 3, k.name);
     }
 }
 
 TEST(steps_without_labels_teach_nothing)
 {
-    fixture f;
-    make_fixture(&f, 40, 3, 5, 3);
-    f.label.assign(40, -1);
+    lesson l(40, 3, 5, 3);
+    for (int v = 0; v < 40; v++) l.f->label[v] = -1;
     run gpu;
-    open_run(&gpu, opened, &f, config_of(kinds[1], 2, 3, true), nullptr, 0);
-    CHECK_NEAR(take_step(&gpu, &f, 0), 0, 0);
+    open_run(&gpu, opened, &l, config_of(kinds[1], 2, 3, true), nullptr, 0);
+    CHECK_NEAR(take_step(&gpu, &l, 0), 0, 0);
     for (float g : values(&gpu, net_state_of(gpu.n).grad)) CHECK_NEAR(g, 0, 0);
     close_run(&gpu);
 }

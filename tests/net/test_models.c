@@ -6,8 +6,8 @@
 
 #include "common/memory.h"
 #include "common/options.h"
+#include "tests/fixture.h"
 #include "tests/folder.h"
-#include "tests/test.h"
 #include "tests/vectors/model_vectors.h"
 #include "trainer/cpu/gemm.h"
 #include "trainer/evaluate.h"
@@ -18,71 +18,20 @@ static device* cpu;
 
 /* ==== graphs =================================================================================================== */
 
-typedef struct {
-    int64_t     num_nodes;
-    int32_t     width;
-    int64_t*    indptr;
-    ggnn_node*  indices;
-    float*      features;
-    ggnn_graph  graph;
-    ggnn_store  store;
-    net_data    data;
-    int32_t*    label;
-} fixture;
-
-static void fixture_finish(fixture* f, int64_t num_edges)
+/* Lists of 0 to 9 neighbours, self-loops and duplicates among them. */
+static fixture* random_fixture(int64_t num_nodes, int32_t width, int32_t classes)
 {
-    f->graph = ggnn_graph_plain(f->indptr, f->indices, NULL, f->num_nodes, num_edges);
-    f->store = ggnn_store_plain(f->features, f->num_nodes, f->width, GGNN_F32);
-    f->data = (net_data){&f->graph, &f->store, {f->label, NULL}};
-}
-
-static void fixture_free(fixture* f)
-{
-    free(f->indptr);
-    free(f->indices);
-    free(f->features);
-    free(f->label);
-    free(f);
-}
-
-static fixture* fixture_new(int64_t num_nodes, int64_t num_edges, int32_t width)
-{
-    fixture* f = malloc(sizeof *f);
-    f->num_nodes = num_nodes;
-    f->width = width;
-    f->indptr = malloc((size_t)(num_nodes + 1) * sizeof *f->indptr);
-    f->indices = malloc((size_t)num_edges * sizeof *f->indices);
-    f->features = malloc((size_t)(num_nodes * width) * sizeof *f->features);
-    f->label = malloc((size_t)num_nodes * sizeof *f->label);
-    return f;
+    return fixture_of(random_graph_new(num_nodes, 4, 9), width, classes);
 }
 
 static fixture* vector_fixture(const int32_t* labels)
 {
-    fixture* f = fixture_new(VEC_N, VEC_E, VEC_F);
-    for (int i = 0; i <= VEC_N; i++) f->indptr[i] = vec_indptr[i];
-    for (int i = 0; i < VEC_E; i++) f->indices[i] = vec_indices[i];
+    random_graph* g = random_graph_new(VEC_N, 0, VEC_E); /* of as many edges, which are the vectors' from here on */
+    for (int i = 0; i <= VEC_N; i++) g->indptr[i] = vec_indptr[i];
+    for (int i = 0; i < VEC_E; i++) g->indices[i] = vec_indices[i];
+    fixture* f = fixture_of(g, VEC_F, 1);
     for (int i = 0; i < VEC_N * VEC_F; i++) f->features[i] = (float)vec_features[i];
     for (int i = 0; i < VEC_N; i++) f->label[i] = labels[i];
-    fixture_finish(f, VEC_E);
-    return f;
-}
-
-/* Lists of 0 to 9 neighbours, self-loops and duplicates among them; every seventh label unknown. */
-static fixture* random_fixture(int64_t num_nodes, int32_t width, int32_t classes)
-{
-    fixture* f = fixture_new(num_nodes, 9 * num_nodes, width);
-    int64_t  edges = 0;
-    for (int64_t v = 0; v < num_nodes; v++) {
-        f->indptr[v] = edges;
-        for (int64_t degree = test_below(10); degree > 0; degree--)
-            f->indices[edges++] = (ggnn_node)test_below(num_nodes);
-    }
-    f->indptr[num_nodes] = edges;
-    for (int64_t i = 0; i < num_nodes * width; i++) f->features[i] = test_uniform();
-    for (int64_t v = 0; v < num_nodes; v++) f->label[v] = v % 7 == 3 ? -1 : (int32_t)test_below(classes);
-    fixture_finish(f, edges);
     return f;
 }
 
@@ -94,11 +43,10 @@ typedef struct {
     void*         memory;
 } sampler;
 
-static sampler sampler_of(const fixture* f, ggnn_sampling how, int32_t fanout, int64_t max_seeds)
+static sampler sampler_of(const fixture* f, ggnn_sampling how, int64_t max_seeds)
 {
     sampler s = {.how = how};
-    for (int32_t h = 0; h < how.num_hops; h++) s.how.fanout[h] = fanout;
-    CHECK_EQ(ggnn_batch_plan(&s.batch.blocks, &f->graph, &s.how, max_seeds, NULL), GGNN_OK);
+    CHECK_EQ(ggnn_batch_plan(&s.batch.blocks, &f->task.graph, &s.how, max_seeds, NULL), GGNN_OK);
     s.memory = memory_new(s.batch.blocks.bytes, "batch", &why);
     CHECK_EQ(ggnn_batch_init(&s.batch.blocks, s.memory), GGNN_OK);
     return s;
@@ -106,19 +54,9 @@ static sampler sampler_of(const fixture* f, ggnn_sampling how, int32_t fanout, i
 
 static sampler sampler_new(const fixture* f, int32_t hops, int32_t fanout, bool global, int64_t max_seeds)
 {
-    const ggnn_sampling how = {.method = GGNN_FISHER_YATES, .num_hops = hops, .last_hop_global = global};
-    return sampler_of(f, how, fanout, max_seeds);
-}
-
-/* As the model needs it: with visits, without neighbours, or plain. */
-static sampler sampler_for(const fixture* f, const net_config* c, int32_t fanout, bool global, int64_t max_seeds)
-{
-    ggnn_sampling how = {.method = GGNN_FISHER_YATES, .num_hops = c->layers, .last_hop_global = global};
-    if (net_has(c->model, c->aggregator, NET_VISITS)) {
-        how.method = GGNN_WALK;
-        how.keep = GGNN_KEEP_WEIGHTS;
-    }
-    return sampler_of(f, how, net_has(c->model, c->aggregator, NET_ALONE) ? 0 : fanout, max_seeds);
+    ggnn_sampling how = {.method = GGNN_FISHER_YATES, .num_hops = hops, .last_hop_global = global};
+    for (int32_t h = 0; h < hops; h++) how.fanout[h] = fanout;
+    return sampler_of(f, how, max_seeds);
 }
 
 static void sampler_free(sampler* s)
@@ -131,7 +69,7 @@ static const mini_batch* sample(sampler* s, const fixture* f, uint32_t step, int
     ggnn_rng  rng = {7, step, GGNN_PURPOSE_SAMPLE};
     ggnn_node seeds[64];
     for (int64_t i = 0; i < count; i++) seeds[i] = (ggnn_node)(first + i);
-    CHECK_EQ(ggnn_sample(&s->batch.blocks, &f->graph, &rng, seeds, count), GGNN_OK);
+    CHECK_EQ(ggnn_sample(&s->batch.blocks, &f->task.graph, &rng, seeds, count), GGNN_OK);
     s->batch.known.max = 0;
     for (int64_t i = 0; i < count; i++) s->batch.known.max += label_known(&f->data.labels, seeds[i]);
     return &s->batch;
@@ -192,13 +130,13 @@ static void aggregate(const oracle* o, double* out, const ggnn_block* b, const d
 {
     for (int64_t v = 0; v < *b->num_dst.n; v++) {
         double sampled = (double)(b->indptr[v + 1] - b->indptr[v]);
-        double degree = (double)ggnn_neighbors(&o->f->graph, o->batch->blocks.id[v]).degree;
+        double degree = (double)ggnn_neighbors(&o->f->task.graph, o->batch->blocks.id[v]).degree;
         double self = kind == SUM_GCN ? 1 / (degree + 1) : kind == SUM_WITH_SELF ? 1 / (sampled + 1) : 0, visits = 0;
         for (int64_t e = b->indptr[v]; kind == SUM_VISITS && e < b->indptr[v + 1]; e++) visits += (double)b->weight[e];
         for (int32_t j = 0; j < cols; j++) out[v * cols + j] = self * x[v * cols + j];
         for (int64_t e = b->indptr[v]; e < b->indptr[v + 1]; e++) {
             int64_t u = b->indices[e];
-            double  degree_u = (double)ggnn_neighbors(&o->f->graph, o->batch->blocks.id[u]).degree;
+            double  degree_u = (double)ggnn_neighbors(&o->f->task.graph, o->batch->blocks.id[u]).degree;
             double  factor = kind == SUM_MEAN ? 1 / sampled : 1 / (sampled + 1);
             if (kind == SUM_VISITS) factor = (double)b->weight[e] / visits;
             if (kind == SUM_GCN) factor = degree / sampled / sqrt((degree + 1) * (degree_u + 1));
@@ -356,7 +294,7 @@ static double oracle_loss(const oracle* o)
 
 /* ==== PyTorch's numbers ======================================================================================== */
 
-static net_config config_of(const vec_case* v)
+static net_config vector_config(const vec_case* v)
 {
     net_config c = {.device = cpu, .layers = v->layers, .hidden = v->hidden, .outputs = v->outputs, .heads = v->heads,
                     .out_heads = v->out_heads, .residual = v->residual != 0, .norm = v->norm != 0, .full_batch = true,
@@ -406,7 +344,7 @@ TEST(models_equal_pytorch)
     for (int i = 0; i < VEC_NUM_CASES; i++) {
         const vec_case* v = &vec_cases[i];
         fixture*   f = vector_fixture(v->outputs == 1 ? vec_labels_binary : vec_labels);
-        net_config c = config_of(v);
+        net_config c = vector_config(v);
         net*       n = vector_net(v, f, &c);
         int before = test_errors;
         net_rows logits = net_forward(n, net_whole(n), 0, true);
@@ -435,7 +373,7 @@ TEST(optimizers_equal_pytorch)
     CHECK_STR(v->name, "gcn");
     for (int decoupled = 0; decoupled < 2; decoupled++) {
         fixture*   f = vector_fixture(vec_labels);
-        net_config c = config_of(v);
+        net_config c = vector_config(v);
         c.optimizer = decoupled ? NET_ADAMW : NET_ADAM;
         c.weight_decay = (float)vec_weight_decay;
         net* n = vector_net(v, f, &c);
@@ -512,45 +450,14 @@ static void shake(net* n)
     for (int64_t i = 0; i < s.count; i++) s.value[i] += 0.25f * test_uniform();
 }
 
-/* Every model, GraphSAGE with each aggregator. Those that need visits, of which a whole graph has none, are the last: from
-   NUM_KINDS on. */
-static struct {
-    char name[32];
-    net_model model;
-    net_aggregator aggregator;
-} kinds[24];
+static net_kind kinds[2 * KINDS_MAX]; /* those that need visits are the last: from NUM_KINDS on */
 static int NUM_KINDS, ALL_KINDS;
-
-/* The next of "a|b|c" into name; what follows it, or NULL. */
-static const char* next_name(char name[16], const char* names)
-{
-    const int length = (int)strcspn(names, "|");
-    snprintf(name, 16, "%.*s", length, names);
-    return names[length] ? names + length + 1 : NULL;
-}
-
-static void find_kinds(bool with_visits)
-{
-    char model[16], aggregator[16];
-    int m = 0;
-    for (const char* at = NET_MODELS; at; m++) {
-        const char* next = NET_AGGREGATORS;
-        at = next_name(model, at);
-        for (int a = 0; next && (a == 0 || m == NET_SAGE); a++) {
-            next = next_name(aggregator, next);
-            if (net_has((net_model)m, (net_aggregator)a, NET_VISITS) != with_visits) continue;
-            snprintf(kinds[ALL_KINDS].name, sizeof kinds[0].name, "%s%s%s", model, m == NET_SAGE ? " " : "", m == NET_SAGE ? aggregator : "");
-            kinds[ALL_KINDS].model = (net_model)m;
-            kinds[ALL_KINDS++].aggregator = (net_aggregator)a;
-        }
-    }
-    if (!with_visits) NUM_KINDS = ALL_KINDS;
-}
 
 static net_config config_for(int kind, int32_t outputs)
 {
-    return (net_config){.device = cpu, .model = kinds[kind].model, .aggregator = kinds[kind].aggregator, .layers = 3, .hidden = 6,
-                        .outputs = outputs, .heads = 3, .out_heads = 2, .seed = 5};
+    net_config c = kind_config(&kinds[kind], 3, 6, outputs);
+    c.device = cpu;
+    return c;
 }
 
 /* variant, bit by bit: residual, norm, dropout */
@@ -559,7 +466,7 @@ static void check_kind(int kind, int variant, int32_t layers, bool sampled)
     fixture*   f = random_fixture(24, 9, 3); /* dropout: more than one field block; wider than hidden */
     net_config c = config_for(kind, variant & 4 ? 1 : 3);
     c.layers = layers;
-    for (int64_t v = 0; v < f->num_nodes && c.outputs == 1; v++) f->label[v] = f->label[v] > 1 ? 1 : f->label[v];
+    for (int64_t v = 0; v < f->graph->num_nodes && c.outputs == 1; v++) f->label[v] = f->label[v] > 1 ? 1 : f->label[v];
     c.residual = variant & 1;
     c.norm = variant & 2;
     if (variant & 4) {
@@ -568,7 +475,7 @@ static void check_kind(int kind, int variant, int32_t layers, bool sampled)
         c.attention_dropout = 0.5f;
     }
     c.full_batch = !sampled;
-    sampler s = sampler_for(f, &c, 3, false, 8);
+    sampler s = sampler_of(f, kind_sampling(&c, false), 8);
     net* n = net_create(&c, &f->data, &s.batch.blocks, NULL, &why);
     int before = test_errors;
     shake(n);
@@ -648,7 +555,7 @@ static void copy_rows(float* to, net_rows from)
    so the batch comes with its rows. */
 static net* one_step(const fixture* f, const net_config* c, const net_data* data, bool global, float* out)
 {
-    sampler    s = sampler_for(f, c, 3, global, 8);
+    sampler    s = sampler_of(f, kind_sampling(c, global), 8);
     net*       n = net_create(c, data, &s.batch.blocks, NULL, &why);
     const mini_batch* b = sample(&s, f, 1, 3, 8);
     int64_t sources = *b->blocks.hop[c->layers - 1].num_src.n;
@@ -683,7 +590,7 @@ TEST(global_last_hop_and_other_stores_give_the_same_bits)
         rank[v] = (ggnn_node)(v % 2 ? 40 - v : v);
         memcpy(part[rank[v] % 3] + rank[v] / 3 * 12, f->features + v * 12, 12 * sizeof(float));
     }
-    net_data over_parts = {&f->graph, &parts, {f->label, NULL}};
+    net_data over_parts = {&f->task.graph, &parts, {f->label, NULL}};
     for (int kind = 0; kind < ALL_KINDS; kind++) {
         net_config c = config_for(kind, 3);
         float plain[24], other[24];
@@ -726,7 +633,7 @@ TEST(half_precision_features_are_read_exactly)
     fixture*    f = random_fixture(40, 12, 3);
     uint16_t    half[40 * 12];
     ggnn_store  store = ggnn_store_plain(half, 40, 12, GGNN_F16);
-    net_data    halves = {&f->graph, &store, {f->label, NULL}};
+    net_data    halves = {&f->task.graph, &store, {f->label, NULL}};
     for (int i = 0; i < 40 * 12; i++) {
         half[i] = ggnn_float_to_half(f->features[i]);
         f->features[i] = ggnn_half_to_float(half[i]);
@@ -766,7 +673,7 @@ static void run_layers(float* out, net* n, const net_config* c, const fixture* f
     float*      el = malloc((size_t)(40 + 16) * 16 * sizeof *el);
     const net_transformed_rows transformed = {z, el, 0, 16}, *all = z ? &transformed : NULL;
     float*      rows[2] = {malloc(40 * 16 * sizeof(float)), malloc(40 * 16 * sizeof(float))};
-    ggnn_store  x = f->store;
+    ggnn_store  x = f->task.features;
     for (int32_t l = 0; l < c->layers; l++) {
         float* to = l == c->layers - 1 ? out : rows[z ? 0 : l % 2];
         for (int64_t first = 0; z && first < 40; first += 16)
@@ -818,14 +725,12 @@ TEST(layers_over_chunks_are_the_whole_graph_bit_for_bit)
     }
 }
 
-/* What evaluation sees of a fixture: every third node validates. */
-static task task_of(const fixture* f, int32_t outputs)
+/* What evaluation sees of a fixture: what would train validates. */
+static task task_of(const fixture* f)
 {
-    task t = {.graph = f->graph, .features = f->store, .labels = {f->label, NULL}, .classes = outputs,
-              .outputs = outputs};
-    t.set.num_nodes = f->num_nodes;
-    t.ids[SPLIT_VAL] = malloc((size_t)f->num_nodes * sizeof(ggnn_node));
-    for (int64_t v = 1; v < f->num_nodes; v += 3) t.ids[SPLIT_VAL][t.count[SPLIT_VAL]++] = (ggnn_node)v;
+    task t = f->task;
+    t.ids[SPLIT_VAL] = f->ids;
+    t.count[SPLIT_VAL] = t.count[SPLIT_TRAIN];
     return t;
 }
 
@@ -898,7 +803,7 @@ static int64_t evaluation_flops(const net* n, const net_config* c, int64_t N, in
 TEST(evaluation_is_one_pass_over_the_graph_and_transforms_rows_once)
 {
     fixture* f = random_fixture(9000, 5, 7);
-    task     t = task_of(f, 7);
+    task     t = task_of(f);
     char     beside[600];
     for (int i = 0; i < NUM_KINDS * 4; i++) {
         net_config c = widening(i % NUM_KINDS, 1 + i / NUM_KINDS % 3, i / NUM_KINDS);
@@ -916,13 +821,12 @@ TEST(evaluation_is_one_pass_over_the_graph_and_transforms_rows_once)
         for (int threads = 1; threads < 4; threads++) {
             score result = {0};
             CHECK_EQ(run_evaluation(&result, &how, &t, c, whole, threads),
-                     evaluation_flops(whole, &c, f->num_nodes, t.count[SPLIT_VAL]));
+                     evaluation_flops(whole, &c, f->graph->num_nodes, t.count[SPLIT_VAL]));
             CHECK_EQ(result.known, known);
             if (!CHECK(result.loss == sum / (double)known)) printf("  in %s\n", kinds[i % NUM_KINDS].name);
         }
         net_free(whole);
     }
-    free(t.ids[SPLIT_VAL]);
     fixture_free(f);
 }
 
@@ -935,7 +839,7 @@ static double sampled_loss(net* n, const fixture* f, const task* t, ggnn_purpose
     int64_t  known = 0;
     for (int64_t first = 0, count; first < t->count[SPLIT_VAL]; first += count) {
         count = t->count[SPLIT_VAL] - first < 64 ? t->count[SPLIT_VAL] - first : 64;
-        ggnn_sample(&s.batch.blocks, &f->graph, &rng, t->ids[SPLIT_VAL] + first, count);
+        ggnn_sample(&s.batch.blocks, &f->task.graph, &rng, t->ids[SPLIT_VAL] + first, count);
         net_rows logits = net_forward(n, &s.batch, 0, false);
         for (int64_t i = 0; i < count; i++) add_loss(&sum, &known, logits, i, t, s.batch.blocks.id[i]);
     }
@@ -947,7 +851,7 @@ static double sampled_loss(net* n, const fixture* f, const task* t, ggnn_purpose
 TEST(sampled_evaluation_has_draws_of_its_own)
 {
     fixture*   f = random_fixture(500, 5, 7);
-    task       t = task_of(f, 7);
+    task       t = task_of(f);
     net_config c = widening(1, 2, 0);
     config     how = {.layers = 2, .hidden = c.hidden, .eval = EVAL_SAMPLED, .seed = 9};
     sampler    s = sampler_new(f, 2, 2, true, 64);
@@ -959,7 +863,6 @@ TEST(sampled_evaluation_has_draws_of_its_own)
     CHECK(result.loss != sampled_loss(n, f, &t, GGNN_PURPOSE_SAMPLE));
     net_free(n);
     sampler_free(&s);
-    free(t.ids[SPLIT_VAL]);
     fixture_free(f);
 }
 
@@ -975,7 +878,7 @@ TEST(evaluation_keeps_two_matrices_of_rows_at_most)
                 {3, 1, (N + ROOM) * FEATURES}, {3, 2, N * HIDDEN + (N + ROOM) * HIDDEN},
                 {4, 1, (N + ROOM) * LAST}, {4, 4, N * HIDDEN + (N + ROOM) * LAST}};
     fixture* f = random_fixture(N, FEATURES, 7);
-    task     t = task_of(f, 7);
+    task     t = task_of(f);
     comm alone;
     comm_open_alone(&alone, &never);
     tiers* opened = open_tiers(cpu, &t);
@@ -990,14 +893,13 @@ TEST(evaluation_keeps_two_matrices_of_rows_at_most)
             evaluation_free(e);
         }
     tiers_close(opened);
-    free(t.ids[SPLIT_VAL]);
     fixture_free(f);
 }
 
 TEST(evaluation_of_more_edges_than_a_block_has_is_an_error_at_its_start)
 {
     fixture* f = random_fixture(10, 4, 3);
-    task     t = task_of(f, 3);
+    task     t = task_of(f);
     config   how = {.layers = 3, .hidden = 6, .eval_memory = 1 << 20};
     const int64_t edges = t.graph.num_edges;
     t.graph.num_edges = (int64_t)1 << 31;
@@ -1033,7 +935,6 @@ TEST(evaluation_of_more_edges_than_a_block_has_is_an_error_at_its_start)
             alone.ranks = 1;
         }
     tiers_close(opened);
-    free(t.ids[SPLIT_VAL]);
     fixture_free(f);
 }
 
@@ -1060,27 +961,27 @@ TEST(blas_gives_the_same_but_for_rounding)
 /* Leaves `entries` features that are not 0, among them a last column, and rows and columns without any. */
 static void thin_out(fixture* f, int64_t entries)
 {
-    int64_t all = f->num_nodes * f->width;
+    int64_t all = f->graph->num_nodes * f->width;
     for (int64_t i = 0; i < all; i++) f->features[i] = 0;
     for (int64_t left = entries, at = all - 1; left > 0; left--) {
         f->features[at] = test_uniform() + 1.5f;
-        while (left > 1 && f->features[at] != 0) at = test_below(f->num_nodes / 2) * f->width + test_below(f->width);
+        while (left > 1 && f->features[at] != 0) at = test_below(f->graph->num_nodes / 2) * f->width + test_below(f->width);
     }
 }
 
 /* With dropout: every field that matters, as a product of all and of the entries alone have the same ones. */
 TEST(features_without_their_zeros_give_the_same_but_for_rounding)
 {
-    enum { N = 60, WIDTH = 33 }; /* of 1980 features a tenth is 198 */
-    fixture*    f = random_fixture(N, WIDTH, 3);
-    uint16_t    half[N * WIDTH];
-    ggnn_store  store = ggnn_store_plain(half, N, WIDTH, GGNN_F16);
-    net_data    halves = {&f->graph, &store, {f->label, NULL}};
+    enum { N = 60, COLUMNS = 33 }; /* of 1980 features a tenth is 198 */
+    fixture*    f = random_fixture(N, COLUMNS, 3);
+    uint16_t    half[N * COLUMNS];
+    ggnn_store  store = ggnn_store_plain(half, N, COLUMNS, GGNN_F16);
+    net_data    halves = {&f->task.graph, &store, {f->label, NULL}};
     for (int kind = 0; kind < NUM_KINDS; kind++)
         for (int variant = 0; variant < 8; variant++) {
             const int64_t entries = variant & 4 ? 199 : variant & 2 ? 198 : 0;
             thin_out(f, entries);
-            for (int i = 0; i < N * WIDTH; i++) {
+            for (int i = 0; i < N * COLUMNS; i++) {
                 half[i] = ggnn_float_to_half(f->features[i]);
                 f->features[i] = ggnn_half_to_float(half[i]);
             }
@@ -1098,7 +999,7 @@ TEST(features_without_their_zeros_give_the_same_but_for_rounding)
                                tolerance((double)net_state_of(dense).grad[k]));
             }
             bool fewer = net_profile_of(n)->flops[0] < net_profile_of(dense)->flops[0];
-            CHECK(fewer == (entries <= 198 && net_only_multiplies(&c, WIDTH)));
+            CHECK(fewer == (entries <= 198 && net_only_multiplies(&c, COLUMNS)));
             net_free(n);
             net_free(dense);
         }
@@ -1156,7 +1057,7 @@ TEST(profile_counts_half_precision_rows_as_they_lie)
     fixture*    f = random_fixture(40, 12, 3);
     uint16_t    half[40 * 12] = {0};
     ggnn_store  store = ggnn_store_plain(half, 40, 12, GGNN_F16);
-    net_data    halves = {&f->graph, &store, {f->label, NULL}};
+    net_data    halves = {&f->task.graph, &store, {f->label, NULL}};
     for (int kind = 1; kind < 5; kind += 3) {
         net_config c = config_for(kind, 3);
         c.layers = 1;
@@ -1253,7 +1154,7 @@ TEST(any_number_of_threads_gives_the_same_bits)
         c.residual = c.norm = true;
         c.full_batch = kind < NUM_KINDS;
         c.dropout = c.input_dropout = 0.5f;
-        sampler s = sampler_for(f, &c, 5, false, 64);
+        sampler s = sampler_of(f, kind_sampling(&c, false), 64);
         const int threads[] = {1, 2, 4, 8};
         double loss[4];
         for (int t = 0; t < 4; t++) {
@@ -1417,8 +1318,8 @@ static fixture* two_communities(void)
     fixture* f = random_fixture(200, 8, 2);
     for (int64_t v = 0; v < 200; v++) {
         f->label[v] = v >= 100;
-        for (int64_t e = f->indptr[v]; e < f->indptr[v + 1]; e++)
-            if (test_below(10)) f->indices[e] = (ggnn_node)(f->indices[e] % 100 + (v >= 100 ? 100 : 0));
+        for (int64_t e = f->graph->indptr[v]; e < f->graph->indptr[v + 1]; e++)
+            if (test_below(10)) f->graph->indices[e] = (ggnn_node)(f->graph->indices[e] % 100 + (v >= 100 ? 100 : 0));
         f->features[v * 8] += v >= 100 ? 0.3f : -0.3f;
     }
     return f;
@@ -1457,7 +1358,7 @@ TEST(real_targets_are_binary_labels_between)
     c.full_batch = true;
     const float target[6] = {0, 1, 0.25f, NAN, 1, NAN};
     net_labels labels = {NULL, target};
-    net_data data = {&f->graph, &f->store, labels};
+    net_data data = {&f->task.graph, &f->task.features, labels};
     net*  n = net_create(&c, &data, NULL, NULL, &why);
     double  expected = 0, one = 0;
     net_rows logits = net_forward(n, net_whole(n), 0, true);
@@ -1631,7 +1532,7 @@ TEST(importance_without_visits_is_refused)
 {
     fixture*   f = random_fixture(10, 4, 3);
     net_config c = config_for(NUM_KINDS, 3);
-    sampler    plain = sampler_new(f, 3, 3, false, 8), visits = sampler_for(f, &c, 3, false, 8);
+    sampler    plain = sampler_new(f, 3, 3, false, 8), visits = sampler_of(f, kind_sampling(&c, false), 8);
     error      said = {""};
     CHECK(net_create(&c, &f->data, &plain.batch.blocks, NULL, &said) == NULL);
     CHECK(strstr(said.text, "visits of walks") != NULL);
@@ -1647,8 +1548,8 @@ int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : NULL;
     test_seed(4);
-    find_kinds(false);
-    find_kinds(true);
+    NUM_KINDS = find_kinds(kinds, false);
+    ALL_KINDS = NUM_KINDS + find_kinds(kinds + NUM_KINDS, true);
     folder_make();
     cpu = device_open_cpu(2, &why);
     device_enter(cpu);

@@ -160,9 +160,9 @@ typedef struct {
     void*      memory;
     ggnn_node  seeds[MAX_SEEDS];
     int64_t    num_seeds;
-} fixture;
+} run;
 
-static void split_batch(fixture* f, int64_t num_seeds)
+static void split_batch(run* f, int64_t num_seeds)
 {
     for (int64_t i = 0; i < num_seeds; i++) f->seeds[i] = (ggnn_node)test_below(f->g->num_nodes); /* some are equal */
     CHECK_EQ(ggnn_sample(&f->whole, &f->g->graph, &rng, f->seeds, num_seeds), GGNN_OK);
@@ -171,10 +171,10 @@ static void split_batch(fixture* f, int64_t num_seeds)
     if (why.text[0]) printf("  %s\n", why.text);
 }
 
-static fixture* fixture_new(const random_graph* g, owned_kind kind, int32_t parts, const ggnn_sampling* how, int64_t num_seeds)
+static run* run_new(const random_graph* g, owned_kind kind, int32_t parts, const ggnn_sampling* how, int64_t num_seeds)
 {
     static float table[NODES * WIDTH];
-    fixture* f = calloc(1, sizeof *f);
+    run* f = calloc(1, sizeof *f);
     f->g = g;
     f->how = *how;
     f->by = owned_by(kind, parts, g, table, WIDTH);
@@ -191,7 +191,7 @@ static fixture* fixture_new(const random_graph* g, owned_kind kind, int32_t part
     return f;
 }
 
-static void fixture_free(fixture* f)
+static void run_free(run* f)
 {
     for (int32_t p = 0; p < f->by->parts; p++) {
         split_part_close(&f->single[p]);
@@ -202,7 +202,7 @@ static void fixture_free(fixture* f)
     free(f);
 }
 
-static void each_case(void (*check)(fixture* f))
+static void each_case(void (*check)(run* f))
 {
     static const struct {
         ggnn_method method;
@@ -226,16 +226,16 @@ static void each_case(void (*check)(fixture* f))
                         s.max_src[h] = h ? NODES : 5 * MAX_SEEDS;
                         s.max_edges[h] = (const int64_t[]){4 * MAX_SEEDS, 15 * MAX_SEEDS, 2 * NODES}[h];
                     }
-                    fixture* f = fixture_new(g, kind, parts[p], &s, seeds[n]);
+                    run* f = run_new(g, kind, parts[p], &s, seeds[n]);
                     check(f);
-                    fixture_free(f);
+                    run_free(f);
                 }
     random_graph_free(g);
 }
 
 /* ---- lists and edges ------------------------------------------------------------------------------------------------ */
 
-static void check_both_forms(fixture* f)
+static void check_both_forms(run* f)
 {
     oracle* o = oracle_new(&f->g->graph, &f->how, f->seeds, f->num_seeds);
     for (int32_t form = 0; form < 2; form++) {
@@ -251,7 +251,7 @@ static void check_both_forms(fixture* f)
 }
 TEST(every_hop_s_node_is_one_part_s_with_the_edges_that_it_has_alone) { each_case(check_both_forms); }
 
-static void check_one_part(fixture* f)
+static void check_one_part(run* f)
 {
     for (int32_t form = 0; form < 2 && f->by->parts == 1; form++) {
         const split_part* s = form ? f->cooperative : f->single;
@@ -311,7 +311,7 @@ static void check_exchange(const split_part* part, int32_t h)
     }
     rows_free(rows);
 }
-static void check_exchanges(fixture* f)
+static void check_exchanges(run* f)
 {
     for (int32_t h = 0; h < f->how.num_hops; h++) {
         check_exchange(f->single, h);
@@ -322,7 +322,7 @@ TEST(rows_after_the_exchange_are_each_part_s_sources) { each_case(check_exchange
 
 /* <Sx, y> = <x, S'y> in whole numbers, so that it holds exactly. */
 static float small(ggnn_node v, int64_t column) { return (float)((v * 31 + column * 7) % 13 - 6); }
-static void check_adjoint(fixture* f)
+static void check_adjoint(run* f)
 {
     const split_part* part = f->cooperative;
     for (int32_t h = 0; h < f->how.num_hops; h++) {
@@ -353,7 +353,7 @@ static void check_adjoint(fixture* f)
 TEST(gradients_come_back_by_the_adjoint) { each_case(check_adjoint); }
 
 /* Lists: a part's own sources, then those of the others in order of parts; and sums of terms of unlike sizes, part 0 first. */
-static void check_orders(fixture* f)
+static void check_orders(run* f)
 {
     const split_part* part = f->cooperative;
     const int32_t parts = f->by->parts;
@@ -393,7 +393,7 @@ static void check_orders(fixture* f)
 TEST(lists_and_sums_are_in_the_order_of_parts) { each_case(check_orders); }
 
 /* Means of means over all hops, by parts and in one piece: the same bits. */
-static void check_means(fixture* f)
+static void check_means(run* f)
 {
     const ggnn_batch* whole = &f->whole;
     const int32_t hops = f->how.num_hops, parts = f->by->parts;

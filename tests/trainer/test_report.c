@@ -11,7 +11,7 @@
 #include "tests/capture.h"
 #include "tests/folder.h"
 #include "tests/test.h"
-#include "tests/task_fixture.h"
+#include "tests/fixture.h"
 #include "trainer/report.h"
 #include "trainer/trace.h"
 
@@ -244,8 +244,7 @@ TEST(the_first_lines_and_records_have_what_is_trained_and_on_what)
     task* t = &f->task;
     device* d = device_open_cpu(2, &why);
     const net_config how = {.device = d, .model = NET_SAGE, .layers = 2, .hidden = 16, .outputs = CLASSES, .full_batch = true};
-    const net_data data = {&t->graph, &t->features, t->labels};
-    net* n = net_create(&how, &data, NULL, NULL, &why);
+    net* n = net_create(&how, &f->data, NULL, NULL, &why);
     if (!CHECK(n != NULL)) return;
     const int64_t parameters = 2 * WIDTH * 16 + 16 + 2 * 16 * CLASSES + CLASSES;
     t->set = (dataset){.num_nodes = NODES, .num_edges = 81234, .feat = {.width = WIDTH}};
