@@ -4,8 +4,11 @@
 // integers bit for bit, floats equal or within what each function says. ggnn_cuda_x(..., stream) does what
 // ggnn_x(...) does. This text says only what differs; the contracts are ggnn.h's.
 //
-// In any .cu file:
+// In ONE .cu file:
+//     #define GGNN_CUDA_IMPLEMENTATION
 //     #include "ggnn_cuda.cuh"
+// In all others just include it; no -rdc. Where no file has the macro the linker misses functions of the name
+// ggnn_cuda_x[abi:needs_GGNN_CUDA_IMPLEMENTATION_in_one_file].
 // C++17, nvcc 12 or 13, sm_80 and up. Needs the CUDA Toolkit alone: runtime, cuRAND's Philox, CUB.
 // ggnn.h's own implementation (GGNN_IMPLEMENTATION in one file) is not needed for the kernels.
 //
@@ -24,17 +27,92 @@
 //   looks when it likes. Functions without a status (the transpose; [7] and on) trust ids, indices and
 //   indptr, as ggnn.h's do.
 //
-// OPTIONS (define before including)
+// OPTIONS (define before including, the same in every file)
 //   GGNN_NO_CURAND   Philox from ggnn.h instead of cuRAND's device header: the same words
 //   GGNN_CUDA_UNIQUE_GROUP   lanes that look for one id in a hash table together: 1, 8 or 32; default 1
-//   and those of ggnn.h; with GGNN_NODE64 all names are in an inline namespace, so that files of both widths
-//   share no function
+//   GGNN_CUDA_API    before each function: extern, or static; a visibility for example. With one of your own
+//                    the linker's message does not name the macro
+//   and those of ggnn.h. With GGNN_STATIC all functions are static: a private copy in each file that has
+//   GGNN_CUDA_IMPLEMENTATION, and only such files may include it then. With GGNN_NODE64 all names are in an
+//   inline namespace, so that files of both widths share no function
 //
-// CONTENTS
-//   [1] BASE   [2] RANDOM   [4] SAMPLE   [4b] weighted samples, walks; samples by any method   [5] UNIQUE
-//   [6] BLOCK   [7] STORE   [7b] PEERS: parts on several devices   [8] SPARSE   [9] ATTENTION
-//   in this order: [1] [2] [5] [4] [4b] [6] [7] [7b] [8] [8b] backward, factors [8c] edges [9] [9b] backward;
-//   [3] is [1]'s "where a node is", and ggnn.h
+// CONTENTS (search for the tag; the implementation's are [1i] .. [9i])
+//   [1] BASE   [4] SAMPLE   [5] UNIQUE   [6] BLOCK   [7] STORE   [7b] PEERS: parts on several devices
+//   [8] SPARSE   [9] ATTENTION   BEHIND THE API: what kernels of your own need too; [2] RANDOM is there
+//   The implementation alone: [4bi] weighted samples, walks, samples by any method   [8bi] backward, factors
+//   [8ci] edges   [9bi] backward. [3] is [1i]'s "where a node is", and ggnn.h
+//
+// FUNCTIONS: the outputs of each (the device's, written whole, unless said), and its launches
+//   reports: GGNN_ERROR_..., to a status word. What may be NULL is what may be for the twin in ggnn.h.
+//   ggnn_cuda_...        writes                                            launches             reports
+//  [4]
+//   sample_lists         count (D), or id, position, weight by indptr      1 each, 1 for        ID, WEIGHT
+//                                                                          traffic
+//   random_walk          visited (D, walks * length)                       1                    ID
+//   walk_neighbors       id, visits (D, count), taken (D)                  1                    -
+//  [5]
+//   unique_init          *seen, the host's; the table                      memsets              -
+//   unique_begin         the table                                         1, hash: a memset    -
+//   unique_append        list (max_ids), local (n)                         4; without local 3   ID, CAPACITY
+//   unique_find          local (n): the local id, or -1                    1                    -
+//  [6] L hops
+//   batch_plan           *b, the host's: bounds, bytes                     -                    returns it
+//   batch_init           *b, the host's; sizes and status in memory        memsets              -
+//   batch_new            *b, in memory of cudaMalloc                       memsets              returns it
+//   batch_free           *b: zeros                                         -                    -
+//   batch_begin,         b: the seeds; one hop                             see [6]              ID, CAPACITY,
+//   sample_hop                                                                                  WEIGHT
+//   sample               b: seeds and all hops                             3 L + 4, see [6]     the same
+//   batch_packed_max     returns the bytes of the largest b                -                    returns 0
+//   batch_pack           memory: batch_packed_bytes                        1                    CAPACITY
+//   batch_unpack         *b, the host's, in these bytes                    -                    returns it
+//   count_batch          rows, lists (N), added to                         1                    -
+//   epoch_batch          seeds (batch_size), num_seeds, step (1)           1                    -
+//   block_whole          *b, the host's; counts (3), copy (E, with         1, NODE64: 2         -
+//                        NODE64)
+//   block_transpose      t, laid out by _init in memory of _bytes          5 and a memset       -
+//  [7]
+//   gather               out (n, width)                                    1, 1 for traffic     -
+//   gather_device,       out (n, width): rows of parts and cache; of the   1, 1 for traffic     -
+//   gather_host          host tier
+//   permute              out (n, width)                                    1                    -
+//   split                gather, scatter (n), bound (parts + 3)            3                    -
+//  [7b] on the host
+//   local_rank           returns the number of this process                -                    returns -1
+//   local_device         *device                                           -                    -
+//   link                 fault                                             -                    -
+//   peers_join           *p, shared                                        -                    -
+//   peers_give_up, peers_lend, peers_lend_lists    shared                  -                    -
+//   peers_check, peers_wait, peers_close           fault                   -                    -
+//   peers_rows           base (parts), fault                               -                    -
+//   peers_lists          part (parts), fault                               -                    -
+//  [8]
+//   spmm                 out, arg (num_dst, width)                         1                    -
+//   sum, mean            out (num_dst, width)                              1                    -
+//   aggregate            out (num_dst, width)                              1, 1 or 2 for        -
+//                                                                          traffic
+//   spmm_back_arg        dinp (num_src, width)                             1                    -
+//   spmm_atomic          dinp (num_src, width)                             2, with self 3       -
+//   scale_mean           inv (num_dst)                                     1                    -
+//   gcn_norm             inv_sqrt (N)                                      1                    -
+//   scale_gcn            src (num_src), dst, self (num_dst)                1                    -
+//   sddmm                out (num_edges, heads)                            1                    -
+//   edge_sum             out (num_dst, heads)                              1                    -
+//   scale_weights        inv (num_dst)                                     1                    -
+//   edge_softmax         out (num_edges, heads)                            1                    -
+//   edge_softmax_back    dlogit (num_edges, heads)                         1                    -
+//   exp2_array           x (n), in place                                   1                    -
+//  [9]
+//   scores               el (n, heads)                                     1                    -
+//   scores_back          dz (n, width), added to; datt (heads, width /     2                    -
+//                        heads); workspace
+//   gat                  y->out, y->lse; with vectors y->el, y->er         1, 1 a vector        -
+//   gat_back             dz, y->del, y->der; with vectors y->datt_l,       3, 2 a vector        -
+//                        y->datt_r; y's scratch
+//
+// MEMORY
+//   All is the caller's, but that of ggnn_cuda_batch_new: as many bytes as a function named _bytes or a
+//   comment says, aligned as cudaMalloc's. Outputs overlap nothing, unless it is said.
 //
 // LICENSE: MIT, at the end of this file.
 
@@ -43,41 +121,559 @@
 
 #include "ggnn.h"
 
-#include <atomic>
-#include <cub/block/block_radix_sort.cuh>
-#include <cub/block/block_reduce.cuh>
-#include <cub/block/block_scan.cuh>
-#ifdef __CUDACC__
-#include <cuda_fp16.h>
-#endif
 #include <cuda_runtime.h>
 #ifndef GGNN_NO_CURAND
 #include <curand_philox4x32_x.h>
 #endif
-#include <errno.h>
-#include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
+
+// The tag is part of a function's name, and so of the linker's message where no file defines the function.
+#ifndef GGNN_CUDA_API
+#ifdef GGNN_STATIC
+#define GGNN_CUDA_API static __attribute__((unused))
+#else
+#define GGNN_CUDA_API extern __attribute__((abi_tag("needs_GGNN_CUDA_IMPLEMENTATION_in_one_file")))
+#endif
+#endif
 
 #ifdef GGNN_NODE64
 inline namespace ggnn_node64 { // all that is linked has another name then; it is called as ever
 #endif
 
 // =============================================================================
-// ==== [1] BASE: launches, sizes on the device, status, division, tile sums
+// ==== [1] BASE
 // =============================================================================
+
+enum { GGNN_CUDA_PARTS_MAX = 64 }; // parts of a layout that is split, or whose traffic is counted
+
+// =============================================================================
+// ==== [4] SAMPLE
+// =============================================================================
+// A draw is a function of (seed, step, purpose, hop, node, number), and no result depends on which thread
+// comes first: all is equal to ggnn.h, element by element. Broken lists and ids are reported to status and
+// never followed.
+
+// 0 but for WEIGHTED above fanout 1,024: 16 bytes times the power of two >= 2 fanout, for each of at most 128
+// lists in work.
+GGNN_CUDA_API size_t ggnn_cuda_sample_workspace_bytes(ggnn_method method, int32_t fanout, int64_t max_nodes);
+
+// Samples of D nodes, on the device. Node i has entries [indptr[i], indptr[i+1]) of id, position and weight,
+// in the order of ggnn_sample_list's offsets.
+typedef struct ggnn_cuda_samples {
+    const int64_t* indptr;   // (D + 1) what has no room there is left out; NULL: counts only
+    int64_t*       count;    // (D)     overwritten: edges of each node's sample; or NULL
+    ggnn_node*     id;       //         overwritten: neighbours
+    int64_t*       position; //         overwritten: in the graph's edge order; or NULL
+    float*         weight;   //         overwritten: of the edges; or NULL
+} ggnn_cuda_samples;
+
+// The lists of D nodes sampled at once, each as by ggnn_sample_list; any method that does not walk. D is the
+// size num_nodes.
+// Rows of equal length: indptr[i] = i * fanout. Packed rows: counts only, a scan of them into indptr, then a
+// call with count NULL. workspace: of ggnn_cuda_sample_workspace_bytes; nothing need be kept in it.
+// status: GGNN_ERROR_ID for a node that is out of range or has a broken list (it has no edges) and for a
+// neighbour that is (the node takes its place); GGNN_ERROR_WEIGHT for a list with a weight that is negative
+// or not finite (no edges).
+// One launch for the counts, one for the samples, and one more, where indptr and g->traffic are given, that
+// counts the lists (at most GGNN_CUDA_PARTS_MAX parts; so in all that samples). O(degree) for WEIGHTED, whose
+// block form sorts its buffer about 1 + ln(degree / fanout) times, and for RESERVOIR, which draws anew for
+// every 8,192 slots of fanout (4,096 where the graph has 2^32 edges).
+GGNN_CUDA_API cudaError_t ggnn_cuda_sample_lists(const ggnn_cuda_samples* out, const ggnn_graph* g,
+                                                 const ggnn_node* nodes, ggnn_count num_nodes,
+                                                 ggnn_method method, int32_t fanout, const ggnn_rng* rng,
+                                                 int32_t hop, void* workspace, int32_t* status,
+                                                 cudaStream_t stream);
+
+// ggnn_random_walk from each of D nodes: visited (D, walks * length), overwritten; how is the host's. One
+// launch, a thread a walk. A step from a broken list, or onto an id out of range, is reported
+// (GGNN_ERROR_ID) and goes on as from a node without neighbours.
+GGNN_CUDA_API cudaError_t ggnn_cuda_random_walk(ggnn_node* visited, const ggnn_graph* g,
+                                                const ggnn_walks* how, const ggnn_rng* rng, int32_t hop,
+                                                const ggnn_node* nodes, ggnn_count num_nodes, int32_t* status,
+                                                cudaStream_t stream);
+
+// 0 to 1,024 visits; above, 16 bytes times the power of two >= count, for each of at most 128 nodes in work.
+GGNN_CUDA_API size_t ggnn_cuda_walk_workspace_bytes(int32_t count, int64_t max_nodes);
+
+// ggnn_walk_neighbors for each of D nodes. id, visits and visited have rows of `count` entries; of row i of
+// id and visits the first taken[i] are written. visited and id may be the same. ids are < 2^48.
+// One launch: to 32 visits a group of lanes a node, in registers; to 1,024 a block of 128 and two radix
+// sorts; above, a block and two bitonic sorts in the workspace, at most 128 nodes at once.
+GGNN_CUDA_API cudaError_t ggnn_cuda_walk_neighbors(ggnn_node* id, float* visits, int64_t* taken,
+                                                   const ggnn_node* visited, int32_t count, int64_t top,
+                                                   const ggnn_node* nodes, ggnn_count num_nodes,
+                                                   void* workspace, cudaStream_t stream);
+
+// =============================================================================
+// ==== [5] UNIQUE
+// =============================================================================
+// Append-unique: the numbers are ggnn_unique_append's, whatever thread comes first. An id that got no number,
+// for want of room, may get none in later appends of the batch either.
+
+typedef struct ggnn_cuda_unique_slot { // 8 bytes, 16 with GGNN_NODE64
+    ggnn_node key; // -1: free
+    uint32_t  value;
+} ggnn_cuda_unique_slot;
+
+typedef struct ggnn_cuda_unique_state {
+    int64_t  count; // distinct ids in this batch
+    int64_t  base;  // before the append under way
+    uint32_t stamp; // of this batch
+    uint32_t last;  // of the batch in which something was last appended
+} ggnn_cuda_unique_state;
+
+// The host's handle of a table in device memory; a copy of it is the same table. One per batch in flight.
+typedef struct ggnn_cuda_unique {
+    ggnn_unique_kind        kind;
+    int32_t                 group;     // hash: lanes that look for one id together: 1, 8 or 32
+    int32_t                 hubs;      // not 0: equal ids of a warp are inserted once
+    int64_t                 num_nodes; // ids are < num_nodes
+    int64_t                 max_ids;   // distinct ids a batch may have, <= num_nodes
+    uint64_t                mask;      // slots - 1 of the hash table
+    unsigned long long*     entry;     // direct: (num_nodes) by id, ~stamp << 32 | value
+    ggnn_cuda_unique_slot*  slot;      // hash: (mask + 1)
+    ggnn_cuda_unique_state* state;     // (1)
+} ggnn_cuda_unique;
+
+#ifndef GGNN_CUDA_UNIQUE_GROUP
+#define GGNN_CUDA_UNIQUE_GROUP 1
+#endif
+
+// Direct: 8 N bytes; entries of earlier batches lose by their stamp, so that it is cleared once in 2^32
+// batches. Hash: a power of two >= 2 max_ids slots of 8 bytes (NODE64: 16), cleared by a memset a batch. Take
+// the kind from ggnn_unique_choose(num_nodes), or a direct map wherever its memory is at hand: it costs one
+// atomic an id. 0: what cannot be: max_ids above INT32_MAX, a direct map of 2^32 - 1 nodes or more.
+GGNN_CUDA_API size_t ggnn_cuda_unique_bytes(ggnn_unique_kind kind, int64_t num_nodes, int64_t max_ids);
+
+// memory: of _bytes, aligned as cudaMalloc's. *seen is the handle. seen->group is GGNN_CUDA_UNIQUE_GROUP, 1
+// unless defined: a lane an id has the most ids on their way, and a table at most half full, as these are,
+// costs it 2 probes, mostly in one sector; 32, WholeGraph's, is good to a load of .9. seen->hubs is 0; set it
+// where many of the ids in a row are equal. Both may be set from batch to batch, and never change a result.
+// (Mini-batches insert in the sampling kernel, unless group > 1: then in a launch of its own a hop.)
+GGNN_CUDA_API cudaError_t ggnn_cuda_unique_init(ggnn_cuda_unique* seen, ggnn_unique_kind kind,
+                                                int64_t num_nodes, int64_t max_ids, void* memory,
+                                                cudaStream_t stream);
+
+// Starts a batch. One launch, and the memset of a hash table. The stamp is advanced on the device.
+GGNN_CUDA_API cudaError_t ggnn_cuda_unique_begin(const ggnn_cuda_unique* seen, cudaStream_t stream);
+
+// For at most max_n < 2^31 ids.
+GGNN_CUDA_API size_t ggnn_cuda_unique_workspace_bytes(int64_t max_n);
+
+// The length of the list is seen->state->count, on the device. An id out of range is reported and counts as
+// node 0. Of more than max_ids distinct ids the first ones are kept, reported, and the local id of the others
+// is 0 (when they are more than the hash table has slots, which are kept is decided by a race, and each of
+// the others has looked at every slot: give max_ids room). list has room for max_ids; local may be the
+// memory of id where both are 4 bytes wide. Four launches.
+GGNN_CUDA_API cudaError_t ggnn_cuda_unique_append(const ggnn_cuda_unique* seen, ggnn_node* list,
+                                                  int32_t* local, const ggnn_node* id, ggnn_count n,
+                                                  int32_t* status, void* workspace, cudaStream_t stream);
+
+// ggnn_unique_find of n ids: local (n), which may be the memory of id where both are 4 bytes wide.
+// seen->group must be what it was when the batch's ids were appended. One launch.
+GGNN_CUDA_API cudaError_t ggnn_cuda_unique_find(const ggnn_cuda_unique* seen, int32_t* local,
+                                                const ggnn_node* id, ggnn_count n, cudaStream_t stream);
+
+// =============================================================================
+// ==== [6] BLOCK
+// =============================================================================
+// A mini-batch is a chain of launches whose sizes stay on the device. L hops are 3 L + 4 launches; 3 L + 2
+// where the last one is global. (A hash table also takes a memset.) More a hop: methods that weigh 2, and
+// that walk 3; all neighbours 1 (with fanout 0 none); a table whose lanes look in groups 1. A step called by
+// itself takes 1 more, and relabels.
+//
+// What does not fit is reported (GGNN_ERROR_CAPACITY) and left out, and the batch stays one that every op may
+// run on: the first edges of a hop are kept, the lists of its last targets end early; of its new ids the
+// first are kept, and an edge from any other, here and in later hops, comes from source 0, also in neighbor.
+// Broken lists are taken as empty, an id out of range in a list as the target's own, in the seeds as node 0:
+// GGNN_ERROR_ID.
+//
+// Integer atomics only. ggnn_block_validate is for downloaded blocks: it has no twin.
+
+// A batch, and the handle of its table: its own, or the one that it shares. table.group and table.hubs may be
+// set after _init.
+struct ggnn_cuda_batch : ggnn_batch {
+    ggnn_cuda_unique table;
+    bool             shares;
+};
+
+// ggnn_batch_plan. A size past a limit in `how` does not end the batch here: what does not fit is reported
+// and left out, as above. GGNN_KEEP_TRANSPOSES is GGNN_ERROR_ARGUMENT: ggnn_cuda_block_transpose makes them.
+GGNN_CUDA_API ggnn_status ggnn_cuda_batch_plan(ggnn_cuda_batch* b, const ggnn_graph* g,
+                                               const ggnn_sampling* how, int64_t max_seeds,
+                                               const ggnn_cuda_unique* shared);
+
+// *b is the host's; its arrays, sizes, status and table lie in memory on the device (of b->bytes, aligned as
+// cudaMalloc's). Sizes and status are 0 afterwards; status is never cleared again.
+GGNN_CUDA_API cudaError_t ggnn_cuda_batch_init(ggnn_cuda_batch* b, void* memory, cudaStream_t stream);
+
+// ggnn_batch_new, ggnn_batch_free: the memory comes from cudaMalloc, so not while a stream is captured.
+GGNN_CUDA_API ggnn_status ggnn_cuda_batch_new(ggnn_cuda_batch* b, const ggnn_graph* g,
+                                              const ggnn_sampling* how, int64_t max_seeds,
+                                              cudaStream_t stream);
+GGNN_CUDA_API cudaError_t ggnn_cuda_batch_free(ggnn_cuda_batch* b);
+
+// seeds, *rng and all that g points to are on the device; num_seeds may be, and more than the batch is for
+// are left out and reported. Where g->traffic is given, one launch more a hop counts its targets' lists
+// (those of WALK its walks do, with none). b->num_hops is the host's: what has been launched.
+// ggnn_cuda_sample relabels once; each of its steps, called alone, for itself.
+GGNN_CUDA_API cudaError_t ggnn_cuda_batch_begin(ggnn_cuda_batch* b, const ggnn_node* seeds,
+                                                ggnn_count num_seeds, cudaStream_t stream);
+GGNN_CUDA_API cudaError_t ggnn_cuda_sample_hop(ggnn_cuda_batch* b, const ggnn_graph* g, const ggnn_rng* rng,
+                                               cudaStream_t stream);
+GGNN_CUDA_API cudaError_t ggnn_cuda_sample(ggnn_cuda_batch* b, const ggnn_graph* g, const ggnn_rng* rng,
+                                           const ggnn_node* seeds, ggnn_count num_seeds, cudaStream_t stream);
+
+// ---- a compact copy ----------------------------------------------------------------
+
+// A batch's sizes are the device's, so the host packs without knowing how many bytes it will be:
+//   1. It gives room for the most, ggnn_cuda_batch_packed_max: what one piece of memory a device is for.
+//   2. ggnn_cuda_batch_pack, in one launch.
+//   3. It copies the first GGNN_CUDA_PACKED_HEADER bytes, and ggnn_cuda_batch_packed_bytes reads there how
+//      many all are: so many are put into a queue, or sent to another device, or to ggnn_batch_unpack.
+//   4. Where they have arrived, ggnn_cuda_batch_unpack takes their address and the same copy of the header.
+
+constexpr size_t GGNN_CUDA_PACKED_HEADER = (sizeof(ggnni_packed) + GGNNI_LINE - 1) / GGNNI_LINE * GGNNI_LINE;
+
+// Bytes that b takes at most, whatever is sampled. 0: b is not planned.
+GGNN_CUDA_API size_t ggnn_cuda_batch_packed_max(const ggnn_cuda_batch* b);
+
+// ggnn_batch_pack: the same bytes, in `room` bytes that the device can write, aligned as cudaMalloc's: its
+// own, a peer's or mapped ones of the host. Where the batch takes more than that, GGNN_ERROR_CAPACITY is
+// reported, and the header is all that is written.
+GGNN_CUDA_API cudaError_t ggnn_cuda_batch_pack(void* memory, size_t room, const ggnn_cuda_batch* b,
+                                               cudaStream_t stream);
+
+// How many bytes were packed, or would have been, were there room. header: the host's copy of the first
+// GGNN_CUDA_PACKED_HEADER. 0: they are no packed batch's.
+GGNN_CUDA_API size_t ggnn_cuda_batch_packed_bytes(const void* header);
+
+// ggnn_batch_unpack on the host alone: memory is the device's, of at least as many bytes as were packed, and
+// header the host's copy of the first GGNN_CUDA_PACKED_HEADER. GGNN_ERROR_BLOCK: `bytes` are fewer, or it is
+// no such header. b's maxima are its sizes; it has neither table nor status.
+GGNN_CUDA_API ggnn_status ggnn_cuda_batch_unpack(ggnn_batch* b, void* memory, size_t bytes,
+                                                 const void* header);
+
+// ---- what batches read, counted ----------------------------------------------------
+
+// ggnn_plan.h's ggnn_count_batch, of any batch that lies on the device, an unpacked one too. rows and lists
+// are the device's; batches on several streams may be counted at once. One launch. 32 registers.
+GGNN_CUDA_API cudaError_t ggnn_cuda_count_batch(int64_t* rows, int64_t* lists, const ggnn_batch* b,
+                                                cudaStream_t stream);
+
+// Batch i of ggnn_plan.h's ggnn_epochs, whose members these are, by their names: its seeds, how many they
+// are, and its random numbers, all of them the device's. Batches [begin, end) of these calls make the counts
+// of ggnn_count_epochs:
+//     ggnn_cuda_epoch_batch(seeds, num_seeds, step, ids, num_ids, batch_size, rng, first_epoch, i, stream);
+//     ggnn_cuda_sample(&b, &g, step, seeds, {num_seeds, batch_size}, stream);
+//     ggnn_cuda_count_batch(rows, lists, &b, stream);
+// One launch. 32 registers.
+GGNN_CUDA_API cudaError_t ggnn_cuda_epoch_batch(ggnn_node* seeds,     // (batch_size)
+                                                int64_t*   num_seeds, // (1)
+                                                ggnn_rng*  step,      // (1)
+                                                const ggnn_node* ids, int64_t num_ids, int64_t batch_size,
+                                                ggnn_rng rng, uint32_t first_epoch, int64_t i,
+                                                cudaStream_t stream);
+
+// ---- whole graph, transpose --------------------------------------------------------
+
+// ggnn_block_whole: counts and copy are the device's. With GGNN_NODE64 a thread an id copies them.
+GGNN_CUDA_API cudaError_t ggnn_cuda_block_whole(ggnn_block* b, const ggnn_graph* g, int64_t* counts,
+                                                int32_t* copy, cudaStream_t stream);
+
+// Memory for the transpose of a block of at most these sizes. 0: sizes that ggnn.h refuses.
+GGNN_CUDA_API size_t ggnn_cuda_block_transpose_bytes(int64_t max_dst, int64_t max_src, int64_t max_edges);
+
+// memory: of _bytes, aligned as cudaMalloc's.
+GGNN_CUDA_API cudaError_t ggnn_cuda_block_transpose_init(ggnn_block* t, int64_t max_dst, int64_t max_src,
+                                                         int64_t max_edges, void* memory);
+
+// Scratch of ggnn_cuda_block_transpose, for a block of at most max_src sources.
+GGNN_CUDA_API size_t ggnn_cuda_block_transpose_workspace_bytes(int64_t max_src);
+
+// Counts each source's edges, gives every edge any place of its source's list, then sorts the lists: the same
+// bits whatever the order. The maxima of b are at most t's. A list longer than 2048 is sorted by one block in
+// device memory, by about n log2(n)^2 / 4 comparisons of 256 threads: estimated at 1 ms for a source of 14
+// thousand edges, 9 ms for one of 100 thousand, which only whole graphs have. (A whole graph is transposed
+// once, at set-up.) Five launches and a memset.
+GGNN_CUDA_API cudaError_t ggnn_cuda_block_transpose(ggnn_block* t, const ggnn_block* b, void* workspace,
+                                                    cudaStream_t stream);
+
+// =============================================================================
+// ==== [7] STORE
+// =============================================================================
+// The pointer table, from->base, is the caller's: (parts + 2) pointers in device memory, each of which this
+// device can read. They come
+//   from its own memory, as they are;
+//   from another device, or another process: [7b], PEERS;
+//   from the host: cudaHostGetDevicePointer of pinned, mapped memory (cudaHostAlloc, cudaHostRegister).
+// The lists of a ggnn_graph, whose part points to a table of ggnn_csc, are shared in the same way. The rows
+// must be there, and stay as they are, while others read them.
+
+// ggnn_gather. One launch, and one that counts where from->traffic is given (at most GGNN_CUDA_PARTS_MAX
+// parts). The same bits, those of a NaN too. A thread has four rows under way. 40 registers; 48 where
+// chunks have 16 bytes, ids 64 bits or elements are converted.
+GGNN_CUDA_API cudaError_t ggnn_cuda_gather(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
+                                           const ggnn_node* id, ggnn_count n, cudaStream_t stream);
+
+// The same in two halves, for two streams: the rows of parts and cache; those of the host tier. Each leaves
+// the other's rows of out as they are. The host tier is read in place, in whole lines of 128 bytes, each a
+// request over the bus (PyTorch-Direct, 2021): rows of 480 bytes cost 4.5 of them on average, not 6.75. (Rows
+// of 16-bit elements that are not aligned to 4 bytes cost two a line.) `blocks` of 256 threads do it: a few
+// fill the bus, and the processors that they leave go on with the step.
+GGNN_CUDA_API cudaError_t ggnn_cuda_gather_device(void* out, int64_t ld_out, ggnn_type as,
+                                                  const ggnn_store* from, const ggnn_node* id, ggnn_count n,
+                                                  cudaStream_t stream);
+GGNN_CUDA_API cudaError_t ggnn_cuda_gather_host(void* out, int64_t ld_out, ggnn_type as,
+                                                const ggnn_store* from, const ggnn_node* id, ggnn_count n,
+                                                int32_t blocks, cudaStream_t stream);
+
+// ggnn_permute. One launch, as ggnn_cuda_gather.
+GGNN_CUDA_API cudaError_t ggnn_cuda_permute(void* out, int64_t ld_out, const void* inp, int64_t ld_inp,
+                                            ggnn_type type, int32_t width, const int32_t* index, ggnn_count n,
+                                            cudaStream_t stream);
+
+// Scratch of ggnn_cuda_split for at most max_n ids.
+GGNN_CUDA_API size_t ggnn_cuda_split_workspace_bytes(int64_t max_n, int32_t parts);
+
+// ggnn_split, of at most GGNN_CUDA_PARTS_MAX parts. Three launches. 48 registers.
+GGNN_CUDA_API cudaError_t ggnn_cuda_split(int32_t* gather, int32_t* scatter, int64_t* bound,
+                                          const ggnn_layout* at, const ggnn_node* id, ggnn_count n,
+                                          void* workspace, cudaStream_t stream);
+
+// =============================================================================
+// ==== [7b] PEERS: parts on several devices of a machine, driven by threads or processes
+// =============================================================================
+// These functions run on the host, at set-up and at the end; [7]'s gather then reads the others' memory. One
+// thread that drives all devices needs ggnn_cuda_link alone: every address is good on every device then.
+//
+// Else a peer is a thread, of one process or of several, with a device; several peers may have the same one.
+// Peers meet in host memory that all of them map: ggnn_cuda_peers_bytes of it, zeroed. Threads pass its
+// address. Processes call mmap: MAP_SHARED | MAP_ANONYMOUS before fork, or a file of shm_open, set to that
+// length by ftruncate and removed once all have joined. (A file that an earlier run has left is not zeroed:
+// remove it first. Fork before the first CUDA call.) What a peer lends are loans, numbered by itself. All
+// peers, in this order:
+//     ggnn_cuda_peers_join    with the device current that it drives, then and in all calls that follow
+//     ...                     its parts by cudaMalloc, filled, the stream synchronised
+//     ggnn_cuda_peers_lend    a loan: one piece of memory; _lend_lists: a part's lists, four loans
+//     ggnn_cuda_peers_wait    till all have come here: everything is lent
+//     ggnn_cuda_peers_rows    base of a ggnn_store: for each part the copy that this device is to read;
+//     ..._lists               part of a ggnn_graph, in the same way
+//     ...                     the work. ggnn_cuda_peers_check, once a step: are all owners alive?
+//     ggnn_cuda_peers_close   gives back what was borrowed, returns when nobody reads this peer's memory
+//     cudaFree
+// A thread of the same process is read at its own addresses, after cudaDeviceEnablePeerAccess; another
+// process by cudaIpcOpenMemHandle.
+//
+// No call waits for a peer that has joined and is gone: a process that was killed, a thread that ended before
+// it had closed. Each call that needs it returns cudaErrorIllegalState then, and the fault names it. (A
+// robust mutex tells: the thread that joined holds it till it has closed.) The others read no more of what it
+// lent, close, and end. A peer that never joins is waited for, until ggnn_cuda_peers_give_up says that it
+// will not come. A peer that fails calls ggnn_cuda_peers_close too: the others do not wait for it then. Calls
+// also return errors of the CUDA runtime. fault may be NULL; else it is written on success too (what: NULL).
+
+typedef struct ggnn_cuda_fault { // why a call failed
+    const char* what;     // NULL: nothing wrong
+    int32_t     from, to; // devices: the reader's, and the owner's as its process counts; -1: does not apply
+    int32_t     peer;     // the other one; -1: does not apply
+} ggnn_cuda_fault;
+
+typedef struct ggnn_cuda_source { // whose copy of a part is read
+    int32_t peer; // -1: nobody's, as the part is empty
+    int32_t loan;
+} ggnn_cuda_source;
+
+typedef struct ggnn_cuda_peers { // a peer, as it sees itself
+    void*   shared;
+    int32_t peers, self, loans;
+    int     device;
+} ggnn_cuda_peers;
+
+// The number of this process among those of its machine, as mpirun (Open MPI; MPICH, Intel MPI) or srun put
+// it into the environment; 0 where none did; -1: what stands there is no number.
+GGNN_CUDA_API int32_t ggnn_cuda_local_rank();
+
+// *device: the one for this process, local rank modulo the devices that it sees. cudaSetDevice is the
+// caller's. cudaErrorInvalidValue: the local rank is no number.
+GGNN_CUDA_API cudaError_t ggnn_cuda_local_device(int* device);
+
+// Lets each of n devices read the memory of all others. A device may stand there twice. All links are looked
+// for first: cudaErrorPeerAccessUnsupported: there is none from fault->from to fault->to, and nothing is
+// changed. The current device stays. Links last as long as the process.
+GGNN_CUDA_API cudaError_t ggnn_cuda_link(const int* device, int32_t n, ggnn_cuda_fault* fault);
+
+// Bytes of shared memory for `peers` peers, of which each lends up to `loans` pieces; both are at least 1.
+GGNN_CUDA_API size_t ggnn_cuda_peers_bytes(int32_t peers, int32_t loans);
+
+// Makes *p peer `self` of [0, peers), with the current device. The thread that joins closes. shared: aligned
+// to 64 bytes, the same for all, as are peers and loans. cudaErrorIllegalState: this peer has joined already
+// (the memory was not zeroed), or was given up.
+GGNN_CUDA_API cudaError_t ggnn_cuda_peers_join(ggnn_cuda_peers* p, void* shared, int32_t peers, int32_t self,
+                                               int32_t loans);
+
+// For the process that starts the peers: `peer`, of [0, peers), ended before it joined; nobody shall wait for
+// it.
+GGNN_CUDA_API cudaError_t ggnn_cuda_peers_give_up(void* shared, int32_t peer);
+
+// Lends `bytes` bytes from allocation + offset, as loan number `loan` of [0, loans). allocation: what
+// cudaMalloc returned, of this peer's device; it stays until ggnn_cuda_peers_close has returned. bytes 0:
+// nothing, borrowers get NULL. cudaErrorInvalidValue: no such loan, or not the memory of this device.
+GGNN_CUDA_API cudaError_t ggnn_cuda_peers_lend(const ggnn_cuda_peers* p, int32_t loan, const void* allocation,
+                                               size_t offset, size_t bytes);
+
+// Lends a part's `rows` lists as loans loan .. loan + 3: indptr, first, indices, weight, each an allocation
+// of its own; first and weight may be NULL.
+GGNN_CUDA_API cudaError_t ggnn_cuda_peers_lend_lists(const ggnn_cuda_peers* p, int32_t loan,
+                                                     const ggnn_csc* lists, int64_t rows);
+
+// Has everybody who joined closed, or is alive? A microsecond a peer. cudaErrorIllegalState: fault->peer has
+// ended, what it lent is not to be read.
+GGNN_CUDA_API cudaError_t ggnn_cuda_peers_check(const ggnn_cuda_peers* p, ggnn_cuda_fault* fault);
+
+// Returns when every peer has called it as often as this one. Synchronise the streams before that fill what
+// is lent. For set-up: some 100 microseconds. cudaErrorIllegalState: fault->peer has ended or closed and will
+// not come.
+GGNN_CUDA_API cudaError_t ggnn_cuda_peers_wait(const ggnn_cuda_peers* p, ggnn_cuda_fault* fault);
+
+// base[i], i < parts: where this device reads part i, of source[i]. base (at.parts + 2) is the host's: set
+// the host tier's and the cache's, and send it. Links are enabled where a source needs one, and there alone.
+// cudaErrorPeerAccessUnsupported: one is missing, from device fault->from to fault->to of fault->peer.
+GGNN_CUDA_API cudaError_t ggnn_cuda_peers_rows(const void** base, const ggnn_cuda_peers* p,
+                                               const ggnn_cuda_source* source, int32_t parts,
+                                               ggnn_cuda_fault* fault);
+
+// The same for the lists that ggnn_cuda_peers_lend_lists lent: source[i].loan is the first of four. A part
+// without a source has no lists.
+GGNN_CUDA_API cudaError_t ggnn_cuda_peers_lists(ggnn_csc* part, const ggnn_cuda_peers* p,
+                                                const ggnn_cuda_source* source, int32_t parts,
+                                                ggnn_cuda_fault* fault);
+
+// Waits for the device, gives back what was borrowed, then waits till every peer that has joined has closed
+// or ended: the memory that this one lent can be freed. Does all of it whatever fails; nothing where *p has
+// not joined. cudaErrorIllegalState: fault->peer had ended without closing.
+GGNN_CUDA_API cudaError_t ggnn_cuda_peers_close(ggnn_cuda_peers* p, ggnn_cuda_fault* fault);
+
+// =============================================================================
+// ==== [8] SPARSE
+// =============================================================================
+// Float sums have ggnn.h's order, its rounded products and its bits, but for a NaN's payload. Compile without
+// -use_fast_math, which flushes subnormals to zero.
+
+// ggnn_spmm. One launch, no atomics on floats, no workspace. The same bits. 64 registers.
+GGNN_CUDA_API cudaError_t ggnn_cuda_spmm(float* out, int64_t ld_out, int32_t* arg, ggnn_reduce how,
+                                         const ggnn_block* b, const ggnn_scale* scale, const float* weight,
+                                         int32_t heads, const float* inp, int64_t ld_inp, int32_t width,
+                                         cudaStream_t stream);
+
+// ggnn_sum, ggnn_mean.
+GGNN_CUDA_API cudaError_t ggnn_cuda_sum(float* out, const ggnn_block* b, const float* inp, int32_t width,
+                                        cudaStream_t stream);
+GGNN_CUDA_API cudaError_t ggnn_cuda_mean(float* out, const ggnn_block* b, const float* inp, int32_t width,
+                                         cudaStream_t stream);
+
+// ggnn_aggregate. One launch: ggnn_cuda_spmm, with rows found by the pointer table; one or two more that
+// count where from->traffic is given (at most GGNN_CUDA_PARTS_MAX parts). The same bits. 64 registers; 80
+// where elements have 16 bits, ids 64, or weight or scale->src is given.
+GGNN_CUDA_API cudaError_t ggnn_cuda_aggregate(float* out, int64_t ld_out, ggnn_reduce how,
+                                              const ggnn_block* b, const ggnn_scale* scale,
+                                              const float* weight, int32_t heads, const ggnn_store* from,
+                                              cudaStream_t stream);
+
+// ---- backward of aggregation, factors ----------------------------------------------
+// The backward of SUM and MEAN is ggnn_cuda_spmm over the transpose, scale's src and dst swapped (MEAN: src =
+// ggnn_cuda_scale_mean's factors); t->edge finds the weights. Here are the others: of MAX and MIN over the
+// transpose, of SUM by atomics without one.
+
+// ggnn_spmm_back_arg. One launch, no atomics on floats. The same bits. 64 registers.
+GGNN_CUDA_API cudaError_t ggnn_cuda_spmm_back_arg(float* dinp, int64_t ld_dinp, const ggnn_block* t,
+                                                  const ggnn_block* b, const float* weight, int32_t heads,
+                                                  const float* dout, int64_t ld_dout, const int32_t* arg,
+                                                  int32_t width, cudaStream_t stream);
+
+// ggnn_ref_spmm_scatter (ggnn_reference.h) in parallel: the backward of SUM without a transpose, by float
+// atomics. Terms of a sum come in any order, so its last bits change from run to run: the sum of n terms errs
+// by at most (n - 1) 2^-24 times the sum of their magnitudes, to first order, and so does the reference's.
+// Where b->repeats is given, a source that one edge leaves is stored, not added to (WholeGraph's way; in
+// sampled blocks most are); a sum of one term has the reference's bits. Where terms are added, a GPU takes
+// terms and sums below 2^-126 for 0. Two launches, three with scale->self. 48 registers.
+GGNN_CUDA_API cudaError_t ggnn_cuda_spmm_atomic(float* dinp, int64_t ld_dinp, const ggnn_block* b,
+                                                const ggnn_scale* scale, const float* weight, int32_t heads,
+                                                const float* dout, int64_t ld_dout, int32_t width,
+                                                cudaStream_t stream);
+
+// ggnn_scale_mean, ggnn_gcn_norm, ggnn_scale_gcn: one launch each. The same bits. 32 registers. What
+// g points to is on the device.
+GGNN_CUDA_API cudaError_t ggnn_cuda_scale_mean(float* inv, const ggnn_block* b, int with_self,
+                                               cudaStream_t stream);
+GGNN_CUDA_API cudaError_t ggnn_cuda_gcn_norm(float* inv_sqrt, const ggnn_graph* g, cudaStream_t stream);
+GGNN_CUDA_API cudaError_t ggnn_cuda_scale_gcn(float* src, float* dst, float* self, const ggnn_block* b,
+                                              const float* inv_sqrt, const ggnn_graph* g,
+                                              cudaStream_t stream);
+
+// ---- edges: SDDMM, sums, softmax ---------------------------------------------------
+
+// The bits of ggnn_sddmm: 4 lanes keep a dot's sixteen partial sums, 8 or 16 where rows or heads do not allow
+// loads of 16 bytes. One launch.
+GGNN_CUDA_API cudaError_t ggnn_cuda_sddmm(float* out, ggnn_edge_op how, const ggnn_block* b,
+                                          const float* inp_src, int64_t ld_src, const float* inp_dst,
+                                          int64_t ld_dst, int32_t heads, int32_t width, cudaStream_t stream);
+
+// A thread for each list of at most 256 edges and head, a warp for a longer one: no atomics, one launch. The
+// bits of their twins (a NaN for a NaN).
+GGNN_CUDA_API cudaError_t ggnn_cuda_edge_sum(float* out, const ggnn_block* b, const float* value,
+                                             int32_t heads, cudaStream_t stream);
+GGNN_CUDA_API cudaError_t ggnn_cuda_scale_weights(float* inv, const ggnn_block* b, const float* weight,
+                                                  cudaStream_t stream);
+GGNN_CUDA_API cudaError_t ggnn_cuda_edge_softmax(float* out, const ggnn_block* b, const float* logit,
+                                                 int32_t heads, cudaStream_t stream);
+GGNN_CUDA_API cudaError_t ggnn_cuda_edge_softmax_back(float* dlogit, const ggnn_block* b, const float* out,
+                                                      const float* dout, int32_t heads, cudaStream_t stream);
+
+// The bits of ggnn_exp2.
+GGNN_CUDA_API cudaError_t ggnn_cuda_exp2_array(float* x, ggnn_count n, cudaStream_t stream);
+
+// =============================================================================
+// ==== [9] ATTENTION
+// =============================================================================
+// All give the bits of their twins (a NaN for a NaN). Where ggnn.h takes a number of rows these take a
+// ggnn_count. Dropout's seed and step are read from rng, on the device, when a kernel runs; rng NULL: they
+// are the layer's.
+
+// 4, 8 or 16 lanes for each row and head; one launch.
+GGNN_CUDA_API cudaError_t ggnn_cuda_scores(float* el, const float* z, int64_t ld_z, const float* att,
+                                           ggnn_count n, int32_t heads, int32_t width, cudaStream_t stream);
+
+// Two launches: a thread for each 256 rows and 1 to 4 columns, which leaves its sums in workspace (for
+// max_rows >= n.max); a thread a column, which adds these.
+GGNN_CUDA_API size_t ggnn_cuda_scores_back_workspace_bytes(int64_t max_rows, int32_t width);
+GGNN_CUDA_API cudaError_t ggnn_cuda_scores_back(float* dz, int64_t ld_dz, float* datt, const float* del,
+                                                const float* z, int64_t ld_z, const float* att, ggnn_count n,
+                                                int32_t heads, int32_t width, void* workspace,
+                                                cudaStream_t stream);
+
+// A thread for each target and chunk of columns, 4, 2 or 1 as alignment and a head's width allow; for a
+// target of 256 edges or more a block for 16 chunks, a thread a chunk and a segment of 256. One launch.
+GGNN_CUDA_API cudaError_t ggnn_cuda_gat(const ggnn_gat_layer* y, const ggnn_rng* rng, cudaStream_t stream);
+
+// Three launches, no atomics on floats: delta = dout . out; over the transpose dz, del and every entry's
+// gradient; der, the sums of these. A source's list of at most 256 entries is its group's, a longer one a
+// block's, whose groups take a segment each.
+GGNN_CUDA_API cudaError_t ggnn_cuda_gat_back(float* dz, int64_t ld_dz, const ggnn_block* transpose,
+                                             const ggnn_gat_layer* y, const float* dout, int64_t ld_dout,
+                                             const ggnn_rng* rng, cudaStream_t stream);
+
+// =============================================================================
+// ==== BEHIND THE API: what kernels of one's own need too: launches, sizes, division, random numbers
+// =============================================================================
+
+namespace ggnni {
+
+// ---- launches, [1] ---------------------------------------------------------------
 
 // A kernel, after the most registers that it may take (nvcc 13.0, sm_80 and sm_90; a build checks it) and its
 // launch bounds: threads a block, and blocks on a multiprocessor where the compiler has to be told.
 // Above some: how many loads of 16 bytes their PTX has, in how many of a template's instances: those loads
 // are what keeps the memory busy, and a build checks that none becomes four small ones.
 #define GGNNI_KERNEL(registers, ...) __global__ void __launch_bounds__(__VA_ARGS__)
-
-enum { GGNN_CUDA_PARTS_MAX = 64 }; // parts of a layout that is split, or whose traffic is counted
-
-namespace ggnni {
 
 enum { THREADS = 256, WARP = 32 };
 constexpr unsigned ALL_LANES = 0xffffffffu;
@@ -94,6 +690,142 @@ inline cudaError_t launch(void (*kernel)(P...), int64_t blocks, int threads, cud
     config.stream = stream;
     return cudaLaunchKernelEx(&config, kernel, static_cast<P>(args)...);
 }
+
+// The first of several launches that failed decides.
+inline cudaError_t first_error(cudaError_t a, cudaError_t b) { return a != cudaSuccess ? a : b; }
+
+// Blocks for `tiles` tiles of work: at most as many as could be resident at once (2,048 threads a
+// multiprocessor; fewer are where a kernel takes more than 32 registers, and the others follow). Each takes
+// tile blockIdx.x, blockIdx.x + gridDim.x, ... as long as the size on the device has it.
+inline int64_t grid_of(int64_t tiles, int threads)
+{
+    int         device = 0, processors = 1;
+    cudaError_t error = cudaGetDevice(&device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    if (error != cudaSuccess) return tiles < 1 ? tiles : 1; // the launch will say what is wrong
+    int64_t resident = static_cast<int64_t>(processors) * (2048 / threads);
+    return tiles < resident ? tiles : resident;
+}
+
+inline int64_t tiles_of(int64_t n, int64_t tile) { return (n + tile - 1) / tile; }
+
+// ---- sizes, division ---------------------------------------------------------------
+
+__host__ __device__ inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+// A size: on the device where a kernel computed it, never above what the arrays hold.
+__device__ inline int64_t size_of(ggnn_count count)
+{
+    int64_t n = count.n ? *count.n : count.max;
+    return n < count.max ? n : count.max;
+}
+
+// t / by without a division: exact while t * by < 2^64.
+struct divider {
+    uint64_t magic;
+    int64_t  by;
+};
+inline divider divide_by(int64_t by)
+{
+    divider d = {by > 1 ? UINT64_MAX / static_cast<uint64_t>(by) + 1 : 0, by};
+    return d;
+}
+__device__ inline int64_t quotient(int64_t t, divider d)
+{
+    return d.by > 1 ? static_cast<int64_t>(__umul64hi(static_cast<uint64_t>(t), d.magic)) : t;
+}
+
+// ---- random numbers, [2] -----------------------------------------------------------
+// ggnn_random, ggnn_draw, ggnn_bounded, ggnn_shuffle and all that decides an integer are ggnn.h's own inline
+// functions. Kernels take Philox from cuRAND, whose words are the same, so that a vendor's fix or speed-up of
+// it is theirs too.
+
+__device__ inline ggnn_words random_words(const ggnn_rng& rng, int32_t hop, int64_t node, uint32_t block)
+{
+#ifdef GGNN_NO_CURAND
+    return ggnn_random(&rng, hop, node, block);
+#else
+    uint64_t stream = ggnn_stream(rng.purpose, hop, node);
+    uint4    c =
+        make_uint4(block, rng.step, static_cast<unsigned>(stream), static_cast<unsigned>(stream >> 32));
+    uint4    w = curand_Philox4x32_10(
+        c, make_uint2(static_cast<unsigned>(rng.seed), static_cast<unsigned>(rng.seed >> 32)));
+    ggnn_words words = {{w.x, w.y, w.z, w.w}};
+    return words;
+#endif
+}
+
+// ggnn_draw without an index into registers, which would put them in local memory.
+__device__ inline uint64_t draw_of(const ggnn_words& words, int64_t j)
+{
+    const uint32_t high = j & 1 ? words.word[2] : words.word[0], low = j & 1 ? words.word[3] : words.word[1];
+    return static_cast<uint64_t>(high) << 32 | low;
+}
+
+// Draw j of a node's stream, in [0, n). A block of Philox is two draws: lanes that make neighbouring draws
+// both compute it, as arithmetic is cheaper than a shuffle here.
+__device__ inline int64_t draw_below(const ggnn_rng& rng, int32_t hop, int64_t node, int64_t j, int64_t n)
+{
+    return ggnn_bounded(draw_of(random_words(rng, hop, node, static_cast<uint32_t>(j / 2)), j), n);
+}
+
+// ---- powers of 2, [8] --------------------------------------------------------------
+
+constexpr float LOG2_E = 1.44269504f;
+
+// ggnn_exp2, each operation rounded by itself: the same bits.
+__device__ inline float exp2_rounded(float x)
+{
+    const float magic = 12582912.0f;
+    float       shifted = __fadd_rn(x, magic), r = __fsub_rn(x, __fsub_rn(shifted, magic));
+    float       p = __fadd_rn(__fmul_rn(0.00015353362f, r), 0.0013398875f);
+    p = __fadd_rn(__fmul_rn(p, r), 0.00961843692f);
+    p = __fadd_rn(__fmul_rn(p, r), 0.0555033237f);
+    p = __fadd_rn(__fmul_rn(p, r), 0.240226477f);
+    p = __fadd_rn(__fmul_rn(p, r), 0.693147182f);
+    p = __fadd_rn(__fmul_rn(p, r), 1.0f);
+    p = __uint_as_float(__float_as_uint(p) + (__float_as_uint(shifted) << 23));
+    p = x < 128.0f ? p : INFINITY;
+    p = x >= -126.0f ? p : 0.0f;
+    return x <= x ? p : x;
+}
+
+} // namespace ggnni
+
+#ifdef GGNN_NODE64
+} // inline namespace ggnn_node64
+#endif
+
+#endif // GGNN_CUDA_CUH
+
+#ifdef GGNN_CUDA_IMPLEMENTATION
+#ifndef GGNN_CUDA_IMPLEMENTED
+#define GGNN_CUDA_IMPLEMENTED
+
+#include <atomic>
+#include <cub/block/block_radix_sort.cuh>
+#include <cub/block/block_reduce.cuh>
+#include <cub/block/block_scan.cuh>
+#ifdef __CUDACC__
+#include <cuda_fp16.h>
+#endif
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifdef GGNN_NODE64
+inline namespace ggnn_node64 {
+#endif
+
+// =============================================================================
+// ==== [1i] BASE: status, where a node is, traffic, tile sums, memory
+// =============================================================================
+
+namespace ggnni {
 
 // A caller's mistake is an answer, in O(1), before any launch. NULL is one where the host knows that an
 // element would be read or written: not where a size is the device's, and may be 0.
@@ -122,51 +854,15 @@ inline bool transposed(const ggnn_block* t, const ggnn_block* b) // by the sizes
            alike(t->num_edges, b->num_edges);
 }
 
-// The first of several launches that failed decides.
-inline cudaError_t first_error(cudaError_t a, cudaError_t b) { return a != cudaSuccess ? a : b; }
-
-// Blocks for `tiles` tiles of work: at most as many as could be resident at once (2,048 threads a
-// multiprocessor; fewer are where a kernel takes more than 32 registers, and the others follow). Each takes
-// tile blockIdx.x, blockIdx.x + gridDim.x, ... as long as the size on the device has it.
-inline int64_t grid_of(int64_t tiles, int threads)
-{
-    int         device = 0, processors = 1;
-    cudaError_t error = cudaGetDevice(&device);
-    if (error == cudaSuccess)
-        error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-    if (error != cudaSuccess) return tiles < 1 ? tiles : 1; // the launch will say what is wrong
-    int64_t resident = static_cast<int64_t>(processors) * (2048 / threads);
-    return tiles < resident ? tiles : resident;
-}
-
-inline int64_t tiles_of(int64_t n, int64_t tile) { return (n + tile - 1) / tile; }
-
-// A size: on the device where a kernel computed it, never above what the arrays hold.
-__device__ inline int64_t size_of(ggnn_count count)
-{
-    int64_t n = count.n ? *count.n : count.max;
-    return n < count.max ? n : count.max;
-}
-
 // Writes down what went wrong, unless something has before.
 __device__ inline void report(int32_t* status, ggnn_status what)
 {
     if (status) atomicCAS(status, static_cast<int32_t>(GGNN_OK), static_cast<int32_t>(what));
 }
 
-// t / by without a division: exact while t * by < 2^64.
-struct divider {
-    uint64_t magic;
-    int64_t  by;
-};
-inline divider divide_by(int64_t by)
+__device__ inline uint32_t lowest(uint32_t bits)
 {
-    divider d = {by > 1 ? UINT64_MAX / static_cast<uint64_t>(by) + 1 : 0, by};
-    return d;
-}
-__device__ inline int64_t quotient(int64_t t, divider d)
-{
-    return d.by > 1 ? static_cast<int64_t>(__umul64hi(static_cast<uint64_t>(t), d.magic)) : t;
+    return static_cast<uint32_t>(__ffs(static_cast<int>(bits))) - 1;
 }
 
 // ---- where a node is ---------------------------------------------------------
@@ -321,8 +1017,6 @@ inline int64_t tile_of(int64_t capacity)
     return tile;
 }
 
-__host__ __device__ inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-
 // The sum over a block's threads of mine, in every thread. A barrier.
 template <int BLOCK = THREADS> __device__ inline int64_t block_total(int64_t mine)
 {
@@ -374,424 +1068,7 @@ __device__ inline int64_t add_tile_sums(const int64_t* sum, int64_t from, int64_
     return block_total(mine);
 }
 
-} // namespace ggnni
-
-// =============================================================================
-// ==== [2] RANDOM
-// =============================================================================
-// ggnn_random, ggnn_draw, ggnn_bounded, ggnn_shuffle and all that decides an integer are ggnn.h's own inline
-// functions. Kernels take Philox from cuRAND, whose words are the same, so that a vendor's fix or speed-up of
-// it is theirs too.
-
-namespace ggnni {
-
-__device__ inline ggnn_words random_words(const ggnn_rng& rng, int32_t hop, int64_t node, uint32_t block)
-{
-#ifdef GGNN_NO_CURAND
-    return ggnn_random(&rng, hop, node, block);
-#else
-    uint64_t stream = ggnn_stream(rng.purpose, hop, node);
-    uint4    c =
-        make_uint4(block, rng.step, static_cast<unsigned>(stream), static_cast<unsigned>(stream >> 32));
-    uint4    w = curand_Philox4x32_10(
-        c, make_uint2(static_cast<unsigned>(rng.seed), static_cast<unsigned>(rng.seed >> 32)));
-    ggnn_words words = {{w.x, w.y, w.z, w.w}};
-    return words;
-#endif
-}
-
-// ggnn_draw without an index into registers, which would put them in local memory.
-__device__ inline uint64_t draw_of(const ggnn_words& words, int64_t j)
-{
-    const uint32_t high = j & 1 ? words.word[2] : words.word[0], low = j & 1 ? words.word[3] : words.word[1];
-    return static_cast<uint64_t>(high) << 32 | low;
-}
-
-// Draw j of a node's stream, in [0, n). A block of Philox is two draws: lanes that make neighbouring draws
-// both compute it, as arithmetic is cheaper than a shuffle here.
-__device__ inline int64_t draw_below(const ggnn_rng& rng, int32_t hop, int64_t node, int64_t j, int64_t n)
-{
-    return ggnn_bounded(draw_of(random_words(rng, hop, node, static_cast<uint32_t>(j / 2)), j), n);
-}
-
-} // namespace ggnni
-
-// =============================================================================
-// ==== [5] UNIQUE
-// =============================================================================
-// (Before [4], whose kernels put what they sample into the table.)
-// Append-unique in four steps; the numbers are ggnn_unique_append's, whatever thread comes first:
-//   insert    an input's id gets a slot of the table, which keeps the least position of an input of that id
-//   flag      an input is the first of its id where the slot holds its position: a bit an input, a sum a tile
-//   number    firsts get numbers by rank: sums of earlier tiles, then bits; the slot takes the number
-//   relabel   each input gets the number that its slot holds
-// Each is a kernel; but of a mini-batch the sampling kernels insert, and one relabel ends it.
-// A slot's value is a number, < 2^31, or 2^31 + a position: a position never displaces a number. Ids are
-// looked up once: what the later kernels read are slots. Integer atomics only. An id that got no number, for
-// want of room, keeps its position and may get none in later hops either.
-
-typedef struct ggnn_cuda_unique_slot { // 8 bytes, 16 with GGNN_NODE64
-    ggnn_node key; // -1: free
-    uint32_t  value;
-} ggnn_cuda_unique_slot;
-
-typedef struct ggnn_cuda_unique_state {
-    int64_t  count; // distinct ids in this batch
-    int64_t  base;  // before the append under way
-    uint32_t stamp; // of this batch
-    uint32_t last;  // of the batch in which something was last appended
-} ggnn_cuda_unique_state;
-
-// The host's handle of a table in device memory; a copy of it is the same table. One per batch in flight.
-typedef struct ggnn_cuda_unique {
-    ggnn_unique_kind        kind;
-    int32_t                 group;     // hash: lanes that look for one id together: 1, 8 or 32
-    int32_t                 hubs;      // not 0: equal ids of a warp are inserted once
-    int64_t                 num_nodes; // ids are < num_nodes
-    int64_t                 max_ids;   // distinct ids a batch may have, <= num_nodes
-    uint64_t                mask;      // slots - 1 of the hash table
-    unsigned long long*     entry;     // direct: (num_nodes) by id, ~stamp << 32 | value
-    ggnn_cuda_unique_slot*  slot;      // hash: (mask + 1)
-    ggnn_cuda_unique_state* state;     // (1)
-} ggnn_cuda_unique;
-
-#ifndef GGNN_CUDA_UNIQUE_GROUP
-#define GGNN_CUDA_UNIQUE_GROUP 1
-#endif
-
-namespace ggnni {
-
-constexpr uint32_t CANDIDATE = 0x80000000u; // + position
-constexpr uint32_t NOWHERE = 0xffffffffu;   // no slot: the table is full
-
-// One append, as its kernels see it.
-struct unique_job {
-    ggnn_cuda_unique seen;
-    ggnn_node*       list;     // (limit)  this batch's ids so far, new ones go behind
-    int64_t          limit;    //          at most max_ids
-    uint32_t*        place;    // (n)      slot of each input; may be the memory of id where that is as wide
-    const ggnn_node* id;       // (n)
-    ggnn_count       n;        //
-    bool             begins;   //          this append begins a batch: n becomes given, n.max at most
-    ggnn_count       given;    //
-    uint32_t*        flag;     // (n bits, up to a multiple of THREADS)
-    int64_t*         tile_sum; // (TILES)
-    int64_t*         next_sum; // (TILES)  zeroed on the way, for add_to_tiles; or NULL
-    int64_t          tile;     //
-    int32_t*         repeats;  // (limit)  overwritten: 0 for every id in list; or NULL
-    int64_t*         length;   // (1)      ids in list after; or NULL
-    int32_t*         status;   //
-};
-
-__device__ inline uint32_t slot_value(const ggnn_cuda_unique& seen, uint32_t slot)
-{
-    return seen.kind == GGNN_UNIQUE_DIRECT ? static_cast<uint32_t>(seen.entry[slot]) : seen.slot[slot].value;
-}
-
-// ---- begin ---------------------------------------------------------------------
-// A stamp is that of the batch before plus one, and entries get its complement, so that those of earlier
-// batches are greater than any of this one. When stamps start again from 0 the map is cleared. last is not
-// written while a batch begins, so that all blocks come to the same stamp.
-
-static GGNNI_KERNEL(32, THREADS) begin_batch(ggnn_cuda_unique seen)
-{
-    int64_t  first = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
-    uint32_t stamp = seen.state->last + 1;
-    if (first == 0) {
-        seen.state->stamp = stamp;
-        seen.state->count = 0;
-    }
-    if (stamp != 0 || seen.kind != GGNN_UNIQUE_DIRECT) return;
-    for (int64_t v = first; v < seen.num_nodes; v += static_cast<int64_t>(gridDim.x) * THREADS)
-        seen.entry[v] = ~0ull;
-}
-
-// ---- insert: a thread an input -------------------------------------------------
-
-// The key that the slot has after trying to give it this one: free, when the caller's.
-__device__ inline ggnn_node claim(ggnn_node* key, ggnn_node id)
-{
-#ifdef GGNN_NODE64
-    return static_cast<ggnn_node>(
-        atomicCAS(reinterpret_cast<unsigned long long*>(key), ~0ull, static_cast<unsigned long long>(id)));
-#else
-    return atomicCAS(key, -1, id);
-#endif
-}
-
-__device__ inline uint32_t lowest(uint32_t bits)
-{
-    return static_cast<uint32_t>(__ffs(static_cast<int>(bits))) - 1;
-}
-
-// The slot of one id, that G lanes look for together: bucket after bucket, first a slot that has the id, then
-// the first free one. Keys come and never go, and every group tries a bucket's free slots in ascending order,
-// so an id cannot get two of them. What a lane reads may be out of date: claim is what decides.
-template <int G> __device__ uint32_t find_slot(const ggnn_cuda_unique& seen, ggnn_node id)
-{
-    uint32_t lane = threadIdx.x % WARP, first = lane / G * G, slots = static_cast<uint32_t>(seen.mask) + 1;
-    uint32_t group = G == WARP ? ALL_LANES : ((1u << G % WARP) - 1) << first;
-    uint32_t at = static_cast<uint32_t>(ggnn_hash(id, seen.mask)) / G * G;
-    for (uint32_t looked = 0; looked < slots; looked += G, at = (at + G) & (slots - 1)) {
-        ggnn_node* key = &seen.slot[at + (lane - first)].key;
-        ggnn_node  was = __ldcv(key);
-        uint32_t   lanes = was == id ? group : 0;
-        if (G > 1) lanes = __ballot_sync(group, was == id);
-        if (lanes) return at + lowest(lanes) - first;
-        lanes = was == -1 ? group : 0;
-        if (G > 1) lanes = __ballot_sync(group, was == -1);
-        for (; lanes; lanes &= lanes - 1) {
-            uint32_t turn = lowest(lanes);
-            if (lane == turn) was = claim(key, id);
-            ggnn_node now = G > 1 ? __shfl_sync(group, was, static_cast<int>(turn)) : was;
-            if (now == -1 || now == id) return at + turn - first;
-        }
-    }
-    return NOWHERE;
-}
-
-__device__ inline uint32_t insert_direct(const ggnn_cuda_unique& seen, uint32_t stamp, ggnn_node id,
-                                         uint32_t value)
-{
-    if (id < 0) return NOWHERE;
-    atomicMin(&seen.entry[id], static_cast<unsigned long long>(~stamp) << 32 | value);
-    return static_cast<uint32_t>(id);
-}
-
-// Each lane's id in turn, by the whole group; each lane then puts its own position.
-template <int G> __device__ uint32_t insert_hash(const ggnn_cuda_unique& seen, ggnn_node own, uint32_t value)
-{
-    unsigned lane = threadIdx.x % WARP, first = lane / G * G;
-    unsigned group = G == WARP ? ALL_LANES : ((1u << G % WARP) - 1) << first;
-    uint32_t mine = NOWHERE;
-#pragma unroll 1
-    for (unsigned turn = 0; turn < G; turn++) {
-        ggnn_node id = G > 1 ? __shfl_sync(group, own, static_cast<int>(first + turn)) : own;
-        uint32_t  slot = id < 0 ? NOWHERE : find_slot<G>(seen, id);
-        if (lane == first + turn) mine = slot;
-    }
-    if (mine != NOWHERE) atomicMin(&seen.slot[mine].value, value);
-    return mine;
-}
-
-// By one lane, whatever the others do: what a sampling kernel calls.
-__device__ inline uint32_t insert_id(const ggnn_cuda_unique& seen, ggnn_node id, uint32_t value)
-{
-    if (seen.kind == GGNN_UNIQUE_DIRECT) return insert_direct(seen, seen.state->stamp, id, value);
-    return insert_hash<1>(seen, id, value);
-}
-
-// Input e, in range: node 0 in place of what is not.
-__device__ inline ggnn_node checked_id(const unique_job& job, uint32_t e)
-{
-    ggnn_node id = job.id[e];
-    if (id >= 0 && id < job.seen.num_nodes) return id;
-    report(job.status, GGNN_ERROR_ID);
-    return job.seen.num_nodes > 0 ? 0 : -1;
-}
-
-// The first append of a batch begins it too, which saves a launch. How many ids it has. What is written here
-// is read by later kernels alone.
-__device__ inline uint32_t start_batch(const unique_job& job, uint32_t stamp)
-{
-    const int64_t given = job.given.n ? *job.given.n : job.given.max;
-    const int64_t n = given < 0 ? 0 : least(given, job.n.max);
-    if (blockIdx.x == 0 && threadIdx.x == 0) {
-        if (n != given) report(job.status, GGNN_ERROR_CAPACITY);
-        job.seen.state->stamp = stamp;
-        job.seen.state->count = 0;
-        *job.n.n = n;
-    }
-    return static_cast<uint32_t>(n);
-}
-
-// G = 0: a direct map. Lanes without an input have id -1: warps stay whole. HUBS: of a warp's equal ids the
-// lowest lane's, whose position is the least, is inserted, and the others take its slot: an id of which there
-// are many costs a warp one atomic, not 32 at one address. Once in 2^32 batches, when stamps start again from
-// 0, block 0 clears the map and then inserts all by itself.
-template <int G, bool HUBS> GGNNI_KERNEL(32, THREADS) insert_ids(unique_job job)
-{
-    uint32_t n, stamp, stride = gridDim.x * THREADS, lane = threadIdx.x % WARP, leads = lane;
-    stamp = job.begins ? job.seen.state->last + 1 : job.seen.state->stamp;
-    n = job.begins ? start_batch(job, stamp) : static_cast<uint32_t>(size_of(job.n));
-    if (G == 0 && job.begins && stamp == 0) {
-        if (blockIdx.x > 0) return;
-        for (int64_t v = threadIdx.x; v < job.seen.num_nodes; v += THREADS) job.seen.entry[v] = ~0ull;
-        __syncthreads();
-        stride = THREADS;
-    }
-    for (uint32_t first = blockIdx.x * THREADS; first < n; first += stride) {
-        uint32_t  e = first + threadIdx.x, slot;
-        ggnn_node id = e < n ? checked_id(job, e) : -1;
-        if constexpr (HUBS) leads = lowest(__match_any_sync(ALL_LANES, id));
-        if (leads != lane) id = -1;
-        if constexpr (G == 0) slot = insert_direct(job.seen, stamp, id, CANDIDATE + e);
-        else slot = insert_hash<G>(job.seen, id, CANDIDATE + e);
-        if constexpr (HUBS) slot = __shfl_sync(ALL_LANES, slot, static_cast<int>(leads));
-        if (e >= n) continue;
-        job.place[e] = slot;
-        if (slot == NOWHERE) report(job.status, GGNN_ERROR_CAPACITY);
-    }
-}
-
-// ---- flag and number: a block a tile -------------------------------------------
-
-static GGNNI_KERNEL(32, THREADS) flag_firsts(unique_job job)
-{
-    int64_t n = size_of(job.n), thread = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
-    if (thread == 0) { // nobody reads these two here
-        job.seen.state->base = job.seen.state->count;
-        job.seen.state->last = job.seen.state->stamp;
-    }
-    for (int64_t t = thread; job.next_sum && t < TILES; t += static_cast<int64_t>(gridDim.x) * THREADS)
-        job.next_sum[t] = 0;
-    write_tile_sums(job.tile_sum, job.tile, n, [&](int64_t e) {
-        uint32_t slot = e < n ? job.place[e] : NOWHERE;
-        uint32_t own = CANDIDATE + static_cast<uint32_t>(e);
-        bool     is_first = slot != NOWHERE && slot_value(job.seen, slot) == own;
-        unsigned bits = __ballot_sync(ALL_LANES, is_first);
-        if (threadIdx.x % WARP == 0) job.flag[e / WARP] = bits;
-        return static_cast<int64_t>(is_first);
-    });
-}
-
-// No other thread has this slot: an id has one first. The id, or -1 where it gets no number.
-__device__ inline ggnn_node give_number(const unique_job& job, int64_t e, int64_t number)
-{
-    uint32_t  slot = job.place[e];
-    ggnn_node id;
-    if (number >= job.limit) return -1;
-    if (job.seen.kind == GGNN_UNIQUE_DIRECT) {
-        id = static_cast<ggnn_node>(slot);
-        job.seen.entry[slot] = static_cast<unsigned long long>(~job.seen.state->stamp) << 32 |
-                               static_cast<unsigned long long>(number);
-    } else {
-        id = job.seen.slot[slot].key;
-        job.seen.slot[slot].value = static_cast<uint32_t>(number);
-    }
-    job.list[number] = id;
-    if (job.repeats) job.repeats[number] = 0;
-    return id;
-}
-
-struct no_next { // what is done with every id of the list once it has its number: nothing
-    static constexpr bool COUNTS = false;
-    __device__ void       add(int64_t, int64_t, ggnn_node) const {}
-};
-
-// Ids from before: they are in the next frontier too. A thread an id.
-template <class Next> __device__ void number_again(const unique_job& job, const Next& next, int64_t base)
-{
-    if (!Next::COUNTS && !job.repeats) return;
-    for (int64_t first = static_cast<int64_t>(blockIdx.x) * THREADS; first < base;
-         first += static_cast<int64_t>(gridDim.x) * THREADS) {
-        int64_t i = first + threadIdx.x;
-        if (job.repeats && i < base) job.repeats[i] = 0;
-        if constexpr (Next::COUNTS) next.add(i - threadIdx.x % WARP, i, i < base ? job.list[i] : -1);
-    }
-}
-
-// THREADS inputs at a time: every thread adds up the bits before its own. The block that has the last tile
-// knows the sum. next.add(first, i, id) is called by whole warps, for number i's id, or -1; i >= first.
-template <class Next>
-GGNNI_KERNEL(48, THREADS) number_firsts(unique_job job, const __grid_constant__ Next next)
-{
-    int64_t  n = size_of(job.n), number = job.seen.state->base, done = 0;
-    unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    number_again(job, next, number);
-    for (int64_t t = blockIdx.x; t == 0 || t * job.tile < n; t += gridDim.x) {
-        int64_t end = least(n, (t + 1) * job.tile), after;
-        number += add_tile_sums(job.tile_sum, done, t);
-        done = t;
-        after = number;
-        for (int64_t first = t * job.tile; first < end; first += THREADS) {
-            const uint32_t* bits = job.flag + first / WARP;
-            int64_t         warps = after, mine; // the first number of this warp; of this thread
-            for (unsigned w = 0; w < THREADS / WARP; w++) {
-                if (w < warp) warps += __popc(bits[w]);
-                after += __popc(bits[w]);
-            }
-            mine = warps + __popc(bits[warp] & ((1u << lane) - 1));
-            ggnn_node id = bits[warp] >> lane & 1 ? give_number(job, first + threadIdx.x, mine) : -1;
-            if constexpr (Next::COUNTS) next.add(warps, mine, id);
-        }
-        if (end == n && threadIdx.x == 0) {
-            if (after > job.limit) report(job.status, GGNN_ERROR_CAPACITY);
-            job.seen.state->count = least(after, job.limit);
-            if (job.length) *job.length = least(after, job.limit);
-        }
-    }
-}
-
-// ---- relabel: a thread an input, of several appends after the last -------------
-// Numbers are final once given, so all hops of a batch are relabelled at once.
-
-struct relabel_part {
-    int32_t*       local;    // (n)        in: place; out: local ids
-    ggnn_count     n;        //
-    const int64_t* length;   //            ids of list that this part may refer to
-    ggnn_node*     neighbor; // (n)        list[0] where the id got no number; or NULL
-    int32_t*       repeats;  // (length)   added to; or NULL
-};
-
-struct relabel_job {
-    ggnn_cuda_unique seen;
-    const ggnn_node* list;
-    int32_t          parts;
-    relabel_part     part[GGNN_HOPS_MAX + 1];
-};
-
-static GGNNI_KERNEL(32, THREADS) relabel(const __grid_constant__ relabel_job job)
-{
-    for (int32_t p = 0; p < job.parts; p++) {
-        const relabel_part& part = job.part[p];
-        int64_t             n = size_of(part.n), length = *part.length;
-        for (int64_t e = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; e < n;
-             e += static_cast<int64_t>(gridDim.x) * THREADS) {
-            uint32_t slot = static_cast<uint32_t>(part.local[e]);
-            uint32_t number = slot == NOWHERE ? NOWHERE : slot_value(job.seen, slot);
-            bool     fits = number < length;
-            int32_t  local = fits ? static_cast<int32_t>(number) : 0;
-            part.local[e] = local;
-            if (!fits && part.neighbor) part.neighbor[e] = job.list[0];
-            if (part.repeats) atomicAdd(&part.repeats[local], 1);
-        }
-    }
-}
-
-// ---- find: a thread an id --------------------------------------------------------
-
-// Its slot's value, as find_slot would find it, but nothing is claimed; NOWHERE: it has none.
-__device__ inline uint32_t value_of(const ggnn_cuda_unique& seen, ggnn_node id)
-{
-    if (seen.kind == GGNN_UNIQUE_DIRECT) {
-        const unsigned long long entry = seen.entry[id];
-        const bool               now = static_cast<uint32_t>(entry >> 32) == ~seen.state->stamp;
-        return now ? static_cast<uint32_t>(entry) : NOWHERE;
-    }
-    const uint32_t slots = static_cast<uint32_t>(seen.mask) + 1, group = static_cast<uint32_t>(seen.group);
-    uint32_t       at = static_cast<uint32_t>(ggnn_hash(id, seen.mask)) / group * group;
-    for (uint32_t looked = 0; looked < slots; looked++, at = (at + 1) & (slots - 1)) {
-        if (seen.slot[at].key == id) return seen.slot[at].value;
-        if (seen.slot[at].key == -1) break;
-    }
-    return NOWHERE;
-}
-
-// An id that was inserted and got no number keeps a position: it is not in the batch.
-static GGNNI_KERNEL(32, THREADS)
-    find_ids(ggnn_cuda_unique seen, int32_t* local, const ggnn_node* id, ggnn_count n)
-{
-    const int64_t total = size_of(n), stride = static_cast<int64_t>(gridDim.x) * THREADS;
-    for (int64_t i = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; i < total; i += stride) {
-        const ggnn_node v = id[i];
-        uint32_t        value = NOWHERE;
-        if (v >= 0 && v < seen.num_nodes) value = value_of(seen, v);
-        local[i] = value < CANDIDATE ? static_cast<int32_t>(value) : -1;
-    }
-}
-
-// ---- launches --------------------------------------------------------------------
+// ---- memory; blocks ----------------------------------------------------------
 
 enum { UNIT = 256 }; // bytes: what cudaMalloc's memory starts at, and every array in it
 
@@ -803,163 +1080,16 @@ template <class T> inline T* carve(char* base, size_t* used, int64_t count)
     return static_cast<T*>(ggnni_carve_by(UNIT, base, used, count, sizeof(T)));
 }
 
-inline int64_t flag_words(int64_t max_n) { return tiles_of(max_n, THREADS) * (THREADS / WARP); }
-
 // Blocks for a thread an item; at least one, which also does what there is one of.
 inline int64_t blocks_for(int64_t items)
 {
     return items > 0 ? grid_of(tiles_of(items, THREADS), THREADS) : 1;
 }
 
-template <bool HUBS> inline cudaError_t launch_insert(const unique_job& job, cudaStream_t stream)
-{
-    int64_t blocks = blocks_for(job.n.max);
-    if (job.seen.kind == GGNN_UNIQUE_DIRECT)
-        return launch(insert_ids<0, HUBS>, blocks, THREADS, stream, job);
-    if (job.seen.group == 32) return launch(insert_ids<32, HUBS>, blocks, THREADS, stream, job);
-    if (job.seen.group == 8) return launch(insert_ids<8, HUBS>, blocks, THREADS, stream, job);
-    if (job.seen.group == 1) return launch(insert_ids<1, HUBS>, blocks, THREADS, stream, job);
-    return cudaErrorInvalidValue;
-}
-
-// All but relabel. inserted: ids have been put into the table.
-template <class Next>
-inline cudaError_t number_ids(unique_job job, bool inserted, const Next& next, cudaStream_t stream)
-{
-    job.tile = tile_of(job.n.max);
-    int64_t     tiles = tiles_of(job.n.max, job.tile), blocks = tiles > 0 ? grid_of(tiles, THREADS) : 1;
-    cudaError_t error = cudaSuccess;
-    if (!inserted && job.seen.hubs) error = launch_insert<true>(job, stream);
-    else if (!inserted) error = launch_insert<false>(job, stream);
-    if (error == cudaSuccess) error = launch(flag_firsts, blocks, THREADS, stream, job);
-    if (error == cudaSuccess) error = launch(number_firsts<Next>, blocks, THREADS, stream, job, next);
-    return error;
-}
-
-inline size_t carve_unique(ggnn_cuda_unique* seen, ggnn_unique_kind kind, int64_t num_nodes, int64_t max_ids,
-                           char* base)
-{
-    size_t  used = 0;
-    int64_t slots = WARP;
-    *seen = {};
-    seen->kind = kind;
-    seen->group = GGNN_CUDA_UNIQUE_GROUP;
-    seen->num_nodes = num_nodes;
-    seen->max_ids = least(max_ids, num_nodes);
-    while (slots < 2 * seen->max_ids && slots < INT64_C(1) << 31) slots *= 2; // a place is less than NOWHERE
-    seen->mask = static_cast<uint64_t>(slots) - 1;
-    seen->state = carve<ggnn_cuda_unique_state>(base, &used, 1);
-    if (kind == GGNN_UNIQUE_DIRECT) seen->entry = carve<unsigned long long>(base, &used, num_nodes);
-    else seen->slot = carve<ggnn_cuda_unique_slot>(base, &used, slots);
-    return used;
-}
-
-inline cudaError_t clear_table(const ggnn_cuda_unique* seen, cudaStream_t stream)
-{
-    if (seen->kind == GGNN_UNIQUE_HASH)
-        return cudaMemsetAsync(seen->slot, 0xff, (seen->mask + 1) * sizeof *seen->slot, stream);
-    return cudaMemsetAsync(seen->entry, 0xff, static_cast<size_t>(seen->num_nodes) * sizeof *seen->entry,
-                           stream);
-}
-
-inline cudaError_t clear_unique(const ggnn_cuda_unique* seen, cudaStream_t stream)
-{
-    return first_error(cudaMemsetAsync(seen->state, 0, sizeof *seen->state, stream),
-                       clear_table(seen, stream));
-}
-
 } // namespace ggnni
 
-// Direct: 8 N bytes; entries of earlier batches lose by their stamp, so that it is cleared once in 2^32
-// batches. Hash: a power of two >= 2 max_ids slots of 8 bytes (NODE64: 16), cleared by a memset a batch. Take
-// the kind from ggnn_unique_choose(num_nodes), or a direct map wherever its memory is at hand: it costs one
-// atomic an id. 0: what cannot be: max_ids above INT32_MAX, a direct map of 2^32 - 1 nodes or more.
-inline size_t ggnn_cuda_unique_bytes(ggnn_unique_kind kind, int64_t num_nodes, int64_t max_ids)
-{
-    ggnn_cuda_unique unused;
-    if (num_nodes < 0 || max_ids < 0 || max_ids > INT32_MAX) return 0;
-    if (kind != GGNN_UNIQUE_DIRECT && kind != GGNN_UNIQUE_HASH) return 0;
-    if (kind == GGNN_UNIQUE_DIRECT && num_nodes >= ggnni::NOWHERE) return 0;
-    return ggnni::carve_unique(&unused, kind, num_nodes, max_ids, nullptr);
-}
-
-// memory: of _bytes, aligned as cudaMalloc's. *seen is the handle. seen->group is GGNN_CUDA_UNIQUE_GROUP, 1
-// unless defined: a lane an id has the most ids on their way, and a table at most half full, as these are,
-// costs it 2 probes, mostly in one sector; 32, WholeGraph's, is good to a load of .9. seen->hubs is 0; set it
-// where many of the ids in a row are equal. Both may be set from batch to batch, and never change a result.
-// (Mini-batches insert in the sampling kernel, unless group > 1: then in a launch of its own a hop.)
-inline cudaError_t ggnn_cuda_unique_init(ggnn_cuda_unique* seen, ggnn_unique_kind kind, int64_t num_nodes,
-                                         int64_t max_ids, void* memory, cudaStream_t stream)
-{
-    GGNNI_CUDA_REQUIRE(seen && memory && ggnn_cuda_unique_bytes(kind, num_nodes, max_ids));
-    ggnni::carve_unique(seen, kind, num_nodes, max_ids, static_cast<char*>(memory));
-    return ggnni::clear_unique(seen, stream);
-}
-
-// Starts a batch. One launch, and the memset of a hash table. The stamp is advanced on the device.
-inline cudaError_t ggnn_cuda_unique_begin(const ggnn_cuda_unique* seen, cudaStream_t stream)
-{
-    GGNNI_CUDA_REQUIRE(seen);
-    const bool  hash = seen->kind == GGNN_UNIQUE_HASH;
-    cudaError_t error = hash ? ggnni::clear_table(seen, stream) : cudaSuccess;
-    if (error != cudaSuccess) return error;
-    const int64_t blocks = ggnni::blocks_for(hash ? 0 : seen->num_nodes);
-    return ggnni::launch(ggnni::begin_batch, blocks, ggnni::THREADS, stream, *seen);
-}
-
-// For at most max_n < 2^31 ids.
-inline size_t ggnn_cuda_unique_workspace_bytes(int64_t max_n)
-{
-    if (max_n < 0 || max_n > INT32_MAX) return 0;
-    return ggnni::round_up(ggnni::TILES * sizeof(int64_t)) + ggnni::round_up(static_cast<size_t>(max_n) * 4) +
-           ggnni::round_up(static_cast<size_t>(ggnni::flag_words(max_n)) * 4);
-}
-
-// The length of the list is seen->state->count, on the device. An id out of range is reported and counts as
-// node 0. Of more than max_ids distinct ids the first ones are kept, reported, and the local id of the others
-// is 0 (when they are more than the hash table has slots, which are kept is decided by a race, and each of
-// the others has looked at every slot: give max_ids room). list has room for max_ids; local may be the
-// memory of id where both are 4 bytes wide. Four launches.
-inline cudaError_t ggnn_cuda_unique_append(const ggnn_cuda_unique* seen, ggnn_node* list, int32_t* local,
-                                           const ggnn_node* id, ggnn_count n, int32_t* status,
-                                           void* workspace, cudaStream_t stream)
-{
-    GGNNI_CUDA_REQUIRE(seen && workspace && n.max <= INT32_MAX && ggnni::ids_given(id, n));
-    GGNNI_CUDA_REQUIRE(list || seen->max_ids == 0 || ggnni::known(n) == 0);
-    size_t            used = 0;
-    char*             base = static_cast<char*>(workspace);
-    ggnni::unique_job job = {};
-    job.seen = *seen;
-    job.list = list;
-    job.limit = seen->max_ids;
-    job.id = id;
-    job.n = n;
-    job.status = status;
-    job.tile_sum = ggnni::carve<int64_t>(base, &used, ggnni::TILES);
-    job.flag = ggnni::carve<uint32_t>(base, &used, ggnni::flag_words(n.max));
-    job.place = local ? reinterpret_cast<uint32_t*>(local) : ggnni::carve<uint32_t>(base, &used, n.max);
-    cudaError_t error = ggnni::number_ids(job, false, ggnni::no_next(), stream);
-    if (!local || error != cudaSuccess) return error;
-    ggnni::relabel_job after = {};
-    after.seen = *seen;
-    after.list = list;
-    after.parts = 1;
-    after.part[0] = {local, n, &seen->state->count, nullptr, nullptr};
-    return ggnni::launch(ggnni::relabel, ggnni::blocks_for(n.max), ggnni::THREADS, stream, after);
-}
-
-// ggnn_unique_find of n ids: local (n), which may be the memory of id where both are 4 bytes wide.
-// seen->group must be what it was when the batch's ids were appended. One launch.
-inline cudaError_t ggnn_cuda_unique_find(const ggnn_cuda_unique* seen, int32_t* local, const ggnn_node* id,
-                                         ggnn_count n, cudaStream_t stream)
-{
-    using namespace ggnni;
-    GGNNI_CUDA_REQUIRE(seen && ids_given(id, n) && (local || known(n) == 0));
-    return launch(find_ids, grid_of(tiles_of(n.max, THREADS), THREADS), THREADS, stream, *seen, local, id, n);
-}
-
 // =============================================================================
-// ==== [4] SAMPLE
+// ==== [4i] SAMPLE
 // =============================================================================
 // A list of at most fanout edges is copied. Of a longer one:
 //   Fisher-Yates to fanout 32      a group of lanes a list, a lane a draw, in registers
@@ -967,14 +1097,11 @@ inline cudaError_t ggnn_cuda_unique_find(const ggnn_cuda_unique* seen, int32_t* 
 //   rejection                      a warp (to fanout 32) or a block (to 1,024) a list, a set in shared memory
 //   reservoir, greater fanouts     a warp or a block a list, slots in shared memory
 //   all; with replacement          a thread an edge; a thread a draw
-//   weighted [4b]                  a warp or a block a list, keeping the least keys so far
-//   walks [4b]                     a thread a walk; then a group of lanes or a block a node
-// A draw is a function of (seed, step, purpose, hop, node, number), and no result depends on which thread
-// comes first: all is equal to ggnn.h, element by element. Broken lists and ids are reported to status and
-// never followed. The functions to call are at the end of [4b].
+//   weighted [4bi]                 a warp or a block a list, keeping the least keys so far
+//   walks [4bi]                    a thread a walk; then a group of lanes or a block a node
 //
 // In a mini-batch a hop is one of these kernels, which does three things at once: blocks find out where their
-// rows' edges go (place_span), sample, and put what they took into the table of [5] (insert_edges).
+// rows' edges go (place_span), sample, and put what they took into the table of [5i] (insert_edges).
 
 namespace ggnni {
 
@@ -1099,6 +1226,12 @@ __device__ void place_span(span_memory<BLOCK>& m, const hop_job& job, int64_t fi
     if (thread < rows) m.at[thread] = own;
     __syncthreads();
 }
+
+constexpr uint32_t CANDIDATE = 0x80000000u; // + position
+constexpr uint32_t NOWHERE = 0xffffffffu;   // no slot: the table is full
+
+// Puts an id into the table, by one lane; its slot: [5i].
+__device__ inline uint32_t insert_id(const ggnn_cuda_unique& seen, ggnn_node id, uint32_t value);
 
 // Puts the ids of edges [from, to) into the table, a thread an edge: the whole block does, which has written
 // them before a barrier. place may be the memory of id: an edge's are one thread's here.
@@ -1594,7 +1727,7 @@ inline cudaError_t launch_uniform(const hop_job& job, cudaStream_t stream)
 } // namespace ggnni
 
 // =============================================================================
-// ==== [4b] SAMPLE: weighted, walks; a hop by any method
+// ==== [4bi] SAMPLE: weighted, walks; a hop by any method
 // =============================================================================
 
 namespace ggnni {
@@ -2187,39 +2320,16 @@ inline size_t hop_workspace_bytes(ggnn_method method, int32_t fanout, const ggnn
 
 } // namespace ggnni
 
-// 0 but for WEIGHTED above fanout 1,024: 16 bytes times the power of two >= 2 fanout, for each of at most 128
-// lists in work.
-inline size_t ggnn_cuda_sample_workspace_bytes(ggnn_method method, int32_t fanout, int64_t max_nodes)
+size_t ggnn_cuda_sample_workspace_bytes(ggnn_method method, int32_t fanout, int64_t max_nodes)
 {
     if (!ggnni_samples_lists(method) || max_nodes < 0) return 0;
     return ggnni::hop_workspace_bytes(method, fanout, ggnn_walks(), max_nodes);
 }
 
-// Samples of D nodes, on the device. Node i has entries [indptr[i], indptr[i+1]) of id, position and weight,
-// in the order of ggnn_sample_list's offsets.
-typedef struct ggnn_cuda_samples {
-    const int64_t* indptr;   // (D + 1) what has no room there is left out; NULL: counts only
-    int64_t*       count;    // (D)     overwritten: edges of each node's sample; or NULL
-    ggnn_node*     id;       //         overwritten: neighbours
-    int64_t*       position; //         overwritten: in the graph's edge order; or NULL
-    float*         weight;   //         overwritten: of the edges; or NULL
-} ggnn_cuda_samples;
-
-// The lists of D nodes sampled at once, each as by ggnn_sample_list; any method that does not walk. D is the
-// size num_nodes.
-// Rows of equal length: indptr[i] = i * fanout. Packed rows: counts only, a scan of them into indptr, then a
-// call with count NULL. workspace: of ggnn_cuda_sample_workspace_bytes; nothing need be kept in it.
-// status: GGNN_ERROR_ID for a node that is out of range or has a broken list (it has no edges) and for a
-// neighbour that is (the node takes its place); GGNN_ERROR_WEIGHT for a list with a weight that is negative
-// or not finite (no edges).
-// One launch for the counts, one for the samples, and one more, where indptr and g->traffic are given, that
-// counts the lists (at most GGNN_CUDA_PARTS_MAX parts; so in all that samples). O(degree) for WEIGHTED, whose
-// block form sorts its buffer about 1 + ln(degree / fanout) times, and for RESERVOIR, which draws anew for
-// every 8,192 slots of fanout (4,096 where the graph has 2^32 edges).
-inline cudaError_t ggnn_cuda_sample_lists(const ggnn_cuda_samples* out, const ggnn_graph* g,
-                                          const ggnn_node* nodes, ggnn_count num_nodes, ggnn_method method,
-                                          int32_t fanout, const ggnn_rng* rng, int32_t hop, void* workspace,
-                                          int32_t* status, cudaStream_t stream)
+cudaError_t ggnn_cuda_sample_lists(const ggnn_cuda_samples* out, const ggnn_graph* g, const ggnn_node* nodes,
+                                   ggnn_count num_nodes, ggnn_method method, int32_t fanout,
+                                   const ggnn_rng* rng, int32_t hop, void* workspace, int32_t* status,
+                                   cudaStream_t stream)
 {
     GGNNI_CUDA_REQUIRE(out && ggnni::graph_given(g, ggnni::known(num_nodes)));
     GGNNI_CUDA_REQUIRE(ggnni::keys_given(rng, hop) && ggnni::ids_given(nodes, num_nodes));
@@ -2250,12 +2360,9 @@ inline cudaError_t ggnn_cuda_sample_lists(const ggnn_cuda_samples* out, const gg
                                                             ggnni::ALL_TIERS, stream));
 }
 
-// ggnn_random_walk from each of D nodes: visited (D, walks * length), overwritten; how is the host's. One
-// launch, a thread a walk. A step from a broken list, or onto an id out of range, is reported
-// (GGNN_ERROR_ID) and goes on as from a node without neighbours.
-inline cudaError_t ggnn_cuda_random_walk(ggnn_node* visited, const ggnn_graph* g, const ggnn_walks* how,
-                                         const ggnn_rng* rng, int32_t hop, const ggnn_node* nodes,
-                                         ggnn_count num_nodes, int32_t* status, cudaStream_t stream)
+cudaError_t ggnn_cuda_random_walk(ggnn_node* visited, const ggnn_graph* g, const ggnn_walks* how,
+                                  const ggnn_rng* rng, int32_t hop, const ggnn_node* nodes,
+                                  ggnn_count num_nodes, int32_t* status, cudaStream_t stream)
 {
     GGNNI_CUDA_REQUIRE(how && ggnni::graph_given(g, ggnni::known(num_nodes)));
     GGNNI_CUDA_REQUIRE(ggnni::keys_given(rng, hop) && ggnni::ids_given(nodes, num_nodes));
@@ -2270,20 +2377,14 @@ inline cudaError_t ggnn_cuda_random_walk(ggnn_node* visited, const ggnn_graph* g
     return ggnni::launch_walks(job, stream);
 }
 
-// 0 to 1,024 visits; above, 16 bytes times the power of two >= count, for each of at most 128 nodes in work.
-inline size_t ggnn_cuda_walk_workspace_bytes(int32_t count, int64_t max_nodes)
+size_t ggnn_cuda_walk_workspace_bytes(int32_t count, int64_t max_nodes)
 {
     return count < 0 || max_nodes < 0 ? 0 : ggnni::walk_pairs_bytes(count, max_nodes);
 }
 
-// ggnn_walk_neighbors for each of D nodes. id, visits and visited have rows of `count` entries; of row i of
-// id and visits the first taken[i] are written. visited and id may be the same. ids are < 2^48.
-// One launch: to 32 visits a group of lanes a node, in registers; to 1,024 a block of 128 and two radix
-// sorts; above, a block and two bitonic sorts in the workspace, at most 128 nodes at once.
-inline cudaError_t ggnn_cuda_walk_neighbors(ggnn_node* id, float* visits, int64_t* taken,
-                                            const ggnn_node* visited, int32_t count, int64_t top,
-                                            const ggnn_node* nodes, ggnn_count num_nodes, void* workspace,
-                                            cudaStream_t stream)
+cudaError_t ggnn_cuda_walk_neighbors(ggnn_node* id, float* visits, int64_t* taken, const ggnn_node* visited,
+                                     int32_t count, int64_t top, const ggnn_node* nodes, ggnn_count num_nodes,
+                                     void* workspace, cudaStream_t stream)
 {
     const bool any = ggnni::known(num_nodes) > 0;
     GGNNI_CUDA_REQUIRE(count >= 0 && ggnni::ids_given(nodes, num_nodes) && (taken || !any));
@@ -2305,32 +2406,484 @@ inline cudaError_t ggnn_cuda_walk_neighbors(ggnn_node* id, float* visits, int64_
 }
 
 // =============================================================================
-// ==== [6] BLOCK
+// ==== [5i] UNIQUE
 // =============================================================================
-// A mini-batch is a chain of launches whose sizes stay on the device. The seeds: insert, flag, number, of
-// [5]. Per hop: a sampling kernel of [4], flag, number. One relabel after all hops. So L hops are 3 L + 4
-// launches; 3 L + 2 where the last one is global, whose sampling kernel is all there is to it. (A hash
-// table also takes a memset.) What makes a hop so few: numbering counts what the next hop's targets will
-// take, the ids from before and the new ones, with sums over tiles of them; the sampling kernel finds from
-// these where its edges go; and it inserts what it takes. More a hop: methods that weigh 2, and that walk 3,
-// whose counts are kernels of their own; all neighbours 1 (offsets come first; fanout 0: offsets in place of
-// a sample, so none); a table whose lanes look in groups 1.
-// A step called by itself counts for itself, 1 more, and relabels.
-//
-// What does not fit is reported (GGNN_ERROR_CAPACITY) and left out, and the batch stays one that every op may
-// run on: the first edges of a hop are kept, the lists of its last targets end early; of its new ids the
-// first are kept, and an edge from any other, here and in later hops, comes from source 0, also in neighbor.
-// Broken lists are taken as empty, an id out of range in a list as the target's own, in the seeds as node 0:
-// GGNN_ERROR_ID.
-//
-// Integer atomics only. ggnn_block_validate is for downloaded blocks: it has no twin.
+// Append-unique in four steps:
+//   insert    an input's id gets a slot of the table, which keeps the least position of an input of that id
+//   flag      an input is the first of its id where the slot holds its position: a bit an input, a sum a tile
+//   number    firsts get numbers by rank: sums of earlier tiles, then bits; the slot takes the number
+//   relabel   each input gets the number that its slot holds
+// Each is a kernel; but of a mini-batch the sampling kernels insert, and one relabel ends it.
+// A slot's value is a number, < 2^31, or 2^31 + a position: a position never displaces a number. Ids are
+// looked up once: what the later kernels read are slots. Integer atomics only. An id that got no number, for
+// want of room, keeps its position and may get none in later hops either.
 
-// A batch, and the handle of its table: its own, or the one that it shares. table.group and table.hubs may be
-// set after _init.
-struct ggnn_cuda_batch : ggnn_batch {
-    ggnn_cuda_unique table;
-    bool             shares;
+namespace ggnni {
+
+// One append, as its kernels see it.
+struct unique_job {
+    ggnn_cuda_unique seen;
+    ggnn_node*       list;     // (limit)  this batch's ids so far, new ones go behind
+    int64_t          limit;    //          at most max_ids
+    uint32_t*        place;    // (n)      slot of each input; may be the memory of id where that is as wide
+    const ggnn_node* id;       // (n)
+    ggnn_count       n;        //
+    bool             begins;   //          this append begins a batch: n becomes given, n.max at most
+    ggnn_count       given;    //
+    uint32_t*        flag;     // (n bits, up to a multiple of THREADS)
+    int64_t*         tile_sum; // (TILES)
+    int64_t*         next_sum; // (TILES)  zeroed on the way, for add_to_tiles; or NULL
+    int64_t          tile;     //
+    int32_t*         repeats;  // (limit)  overwritten: 0 for every id in list; or NULL
+    int64_t*         length;   // (1)      ids in list after; or NULL
+    int32_t*         status;   //
 };
+
+__device__ inline uint32_t slot_value(const ggnn_cuda_unique& seen, uint32_t slot)
+{
+    return seen.kind == GGNN_UNIQUE_DIRECT ? static_cast<uint32_t>(seen.entry[slot]) : seen.slot[slot].value;
+}
+
+// ---- begin ---------------------------------------------------------------------
+// A stamp is that of the batch before plus one, and entries get its complement, so that those of earlier
+// batches are greater than any of this one. When stamps start again from 0 the map is cleared. last is not
+// written while a batch begins, so that all blocks come to the same stamp.
+
+static GGNNI_KERNEL(32, THREADS) begin_batch(ggnn_cuda_unique seen)
+{
+    int64_t  first = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
+    uint32_t stamp = seen.state->last + 1;
+    if (first == 0) {
+        seen.state->stamp = stamp;
+        seen.state->count = 0;
+    }
+    if (stamp != 0 || seen.kind != GGNN_UNIQUE_DIRECT) return;
+    for (int64_t v = first; v < seen.num_nodes; v += static_cast<int64_t>(gridDim.x) * THREADS)
+        seen.entry[v] = ~0ull;
+}
+
+// ---- insert: a thread an input -------------------------------------------------
+
+// The key that the slot has after trying to give it this one: free, when the caller's.
+__device__ inline ggnn_node claim(ggnn_node* key, ggnn_node id)
+{
+#ifdef GGNN_NODE64
+    return static_cast<ggnn_node>(
+        atomicCAS(reinterpret_cast<unsigned long long*>(key), ~0ull, static_cast<unsigned long long>(id)));
+#else
+    return atomicCAS(key, -1, id);
+#endif
+}
+
+// The slot of one id, that G lanes look for together: bucket after bucket, first a slot that has the id, then
+// the first free one. Keys come and never go, and every group tries a bucket's free slots in ascending order,
+// so an id cannot get two of them. What a lane reads may be out of date: claim is what decides.
+template <int G> __device__ uint32_t find_slot(const ggnn_cuda_unique& seen, ggnn_node id)
+{
+    uint32_t lane = threadIdx.x % WARP, first = lane / G * G, slots = static_cast<uint32_t>(seen.mask) + 1;
+    uint32_t group = G == WARP ? ALL_LANES : ((1u << G % WARP) - 1) << first;
+    uint32_t at = static_cast<uint32_t>(ggnn_hash(id, seen.mask)) / G * G;
+    for (uint32_t looked = 0; looked < slots; looked += G, at = (at + G) & (slots - 1)) {
+        ggnn_node* key = &seen.slot[at + (lane - first)].key;
+        ggnn_node  was = __ldcv(key);
+        uint32_t   lanes = was == id ? group : 0;
+        if (G > 1) lanes = __ballot_sync(group, was == id);
+        if (lanes) return at + lowest(lanes) - first;
+        lanes = was == -1 ? group : 0;
+        if (G > 1) lanes = __ballot_sync(group, was == -1);
+        for (; lanes; lanes &= lanes - 1) {
+            uint32_t turn = lowest(lanes);
+            if (lane == turn) was = claim(key, id);
+            ggnn_node now = G > 1 ? __shfl_sync(group, was, static_cast<int>(turn)) : was;
+            if (now == -1 || now == id) return at + turn - first;
+        }
+    }
+    return NOWHERE;
+}
+
+__device__ inline uint32_t insert_direct(const ggnn_cuda_unique& seen, uint32_t stamp, ggnn_node id,
+                                         uint32_t value)
+{
+    if (id < 0) return NOWHERE;
+    atomicMin(&seen.entry[id], static_cast<unsigned long long>(~stamp) << 32 | value);
+    return static_cast<uint32_t>(id);
+}
+
+// Each lane's id in turn, by the whole group; each lane then puts its own position.
+template <int G> __device__ uint32_t insert_hash(const ggnn_cuda_unique& seen, ggnn_node own, uint32_t value)
+{
+    unsigned lane = threadIdx.x % WARP, first = lane / G * G;
+    unsigned group = G == WARP ? ALL_LANES : ((1u << G % WARP) - 1) << first;
+    uint32_t mine = NOWHERE;
+#pragma unroll 1
+    for (unsigned turn = 0; turn < G; turn++) {
+        ggnn_node id = G > 1 ? __shfl_sync(group, own, static_cast<int>(first + turn)) : own;
+        uint32_t  slot = id < 0 ? NOWHERE : find_slot<G>(seen, id);
+        if (lane == first + turn) mine = slot;
+    }
+    if (mine != NOWHERE) atomicMin(&seen.slot[mine].value, value);
+    return mine;
+}
+
+// By one lane, whatever the others do: what a sampling kernel calls.
+__device__ inline uint32_t insert_id(const ggnn_cuda_unique& seen, ggnn_node id, uint32_t value)
+{
+    if (seen.kind == GGNN_UNIQUE_DIRECT) return insert_direct(seen, seen.state->stamp, id, value);
+    return insert_hash<1>(seen, id, value);
+}
+
+// Input e, in range: node 0 in place of what is not.
+__device__ inline ggnn_node checked_id(const unique_job& job, uint32_t e)
+{
+    ggnn_node id = job.id[e];
+    if (id >= 0 && id < job.seen.num_nodes) return id;
+    report(job.status, GGNN_ERROR_ID);
+    return job.seen.num_nodes > 0 ? 0 : -1;
+}
+
+// The first append of a batch begins it too, which saves a launch. How many ids it has. What is written here
+// is read by later kernels alone.
+__device__ inline uint32_t start_batch(const unique_job& job, uint32_t stamp)
+{
+    const int64_t given = job.given.n ? *job.given.n : job.given.max;
+    const int64_t n = given < 0 ? 0 : least(given, job.n.max);
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+        if (n != given) report(job.status, GGNN_ERROR_CAPACITY);
+        job.seen.state->stamp = stamp;
+        job.seen.state->count = 0;
+        *job.n.n = n;
+    }
+    return static_cast<uint32_t>(n);
+}
+
+// G = 0: a direct map. Lanes without an input have id -1: warps stay whole. HUBS: of a warp's equal ids the
+// lowest lane's, whose position is the least, is inserted, and the others take its slot: an id of which there
+// are many costs a warp one atomic, not 32 at one address. Once in 2^32 batches, when stamps start again from
+// 0, block 0 clears the map and then inserts all by itself.
+template <int G, bool HUBS> GGNNI_KERNEL(32, THREADS) insert_ids(unique_job job)
+{
+    uint32_t n, stamp, stride = gridDim.x * THREADS, lane = threadIdx.x % WARP, leads = lane;
+    stamp = job.begins ? job.seen.state->last + 1 : job.seen.state->stamp;
+    n = job.begins ? start_batch(job, stamp) : static_cast<uint32_t>(size_of(job.n));
+    if (G == 0 && job.begins && stamp == 0) {
+        if (blockIdx.x > 0) return;
+        for (int64_t v = threadIdx.x; v < job.seen.num_nodes; v += THREADS) job.seen.entry[v] = ~0ull;
+        __syncthreads();
+        stride = THREADS;
+    }
+    for (uint32_t first = blockIdx.x * THREADS; first < n; first += stride) {
+        uint32_t  e = first + threadIdx.x, slot;
+        ggnn_node id = e < n ? checked_id(job, e) : -1;
+        if constexpr (HUBS) leads = lowest(__match_any_sync(ALL_LANES, id));
+        if (leads != lane) id = -1;
+        if constexpr (G == 0) slot = insert_direct(job.seen, stamp, id, CANDIDATE + e);
+        else slot = insert_hash<G>(job.seen, id, CANDIDATE + e);
+        if constexpr (HUBS) slot = __shfl_sync(ALL_LANES, slot, static_cast<int>(leads));
+        if (e >= n) continue;
+        job.place[e] = slot;
+        if (slot == NOWHERE) report(job.status, GGNN_ERROR_CAPACITY);
+    }
+}
+
+// ---- flag and number: a block a tile -------------------------------------------
+
+static GGNNI_KERNEL(32, THREADS) flag_firsts(unique_job job)
+{
+    int64_t n = size_of(job.n), thread = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
+    if (thread == 0) { // nobody reads these two here
+        job.seen.state->base = job.seen.state->count;
+        job.seen.state->last = job.seen.state->stamp;
+    }
+    for (int64_t t = thread; job.next_sum && t < TILES; t += static_cast<int64_t>(gridDim.x) * THREADS)
+        job.next_sum[t] = 0;
+    write_tile_sums(job.tile_sum, job.tile, n, [&](int64_t e) {
+        uint32_t slot = e < n ? job.place[e] : NOWHERE;
+        uint32_t own = CANDIDATE + static_cast<uint32_t>(e);
+        bool     is_first = slot != NOWHERE && slot_value(job.seen, slot) == own;
+        unsigned bits = __ballot_sync(ALL_LANES, is_first);
+        if (threadIdx.x % WARP == 0) job.flag[e / WARP] = bits;
+        return static_cast<int64_t>(is_first);
+    });
+}
+
+// No other thread has this slot: an id has one first. The id, or -1 where it gets no number.
+__device__ inline ggnn_node give_number(const unique_job& job, int64_t e, int64_t number)
+{
+    uint32_t  slot = job.place[e];
+    ggnn_node id;
+    if (number >= job.limit) return -1;
+    if (job.seen.kind == GGNN_UNIQUE_DIRECT) {
+        id = static_cast<ggnn_node>(slot);
+        job.seen.entry[slot] = static_cast<unsigned long long>(~job.seen.state->stamp) << 32 |
+                               static_cast<unsigned long long>(number);
+    } else {
+        id = job.seen.slot[slot].key;
+        job.seen.slot[slot].value = static_cast<uint32_t>(number);
+    }
+    job.list[number] = id;
+    if (job.repeats) job.repeats[number] = 0;
+    return id;
+}
+
+struct no_next { // what is done with every id of the list once it has its number: nothing
+    static constexpr bool COUNTS = false;
+    __device__ void       add(int64_t, int64_t, ggnn_node) const {}
+};
+
+// Ids from before: they are in the next frontier too. A thread an id.
+template <class Next> __device__ void number_again(const unique_job& job, const Next& next, int64_t base)
+{
+    if (!Next::COUNTS && !job.repeats) return;
+    for (int64_t first = static_cast<int64_t>(blockIdx.x) * THREADS; first < base;
+         first += static_cast<int64_t>(gridDim.x) * THREADS) {
+        int64_t i = first + threadIdx.x;
+        if (job.repeats && i < base) job.repeats[i] = 0;
+        if constexpr (Next::COUNTS) next.add(i - threadIdx.x % WARP, i, i < base ? job.list[i] : -1);
+    }
+}
+
+// THREADS inputs at a time: every thread adds up the bits before its own. The block that has the last tile
+// knows the sum. next.add(first, i, id) is called by whole warps, for number i's id, or -1; i >= first.
+template <class Next>
+GGNNI_KERNEL(48, THREADS) number_firsts(unique_job job, const __grid_constant__ Next next)
+{
+    int64_t  n = size_of(job.n), number = job.seen.state->base, done = 0;
+    unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    number_again(job, next, number);
+    for (int64_t t = blockIdx.x; t == 0 || t * job.tile < n; t += gridDim.x) {
+        int64_t end = least(n, (t + 1) * job.tile), after;
+        number += add_tile_sums(job.tile_sum, done, t);
+        done = t;
+        after = number;
+        for (int64_t first = t * job.tile; first < end; first += THREADS) {
+            const uint32_t* bits = job.flag + first / WARP;
+            int64_t         warps = after, mine; // the first number of this warp; of this thread
+            for (unsigned w = 0; w < THREADS / WARP; w++) {
+                if (w < warp) warps += __popc(bits[w]);
+                after += __popc(bits[w]);
+            }
+            mine = warps + __popc(bits[warp] & ((1u << lane) - 1));
+            ggnn_node id = bits[warp] >> lane & 1 ? give_number(job, first + threadIdx.x, mine) : -1;
+            if constexpr (Next::COUNTS) next.add(warps, mine, id);
+        }
+        if (end == n && threadIdx.x == 0) {
+            if (after > job.limit) report(job.status, GGNN_ERROR_CAPACITY);
+            job.seen.state->count = least(after, job.limit);
+            if (job.length) *job.length = least(after, job.limit);
+        }
+    }
+}
+
+// ---- relabel: a thread an input, of several appends after the last -------------
+// Numbers are final once given, so all hops of a batch are relabelled at once.
+
+struct relabel_part {
+    int32_t*       local;    // (n)        in: place; out: local ids
+    ggnn_count     n;        //
+    const int64_t* length;   //            ids of list that this part may refer to
+    ggnn_node*     neighbor; // (n)        list[0] where the id got no number; or NULL
+    int32_t*       repeats;  // (length)   added to; or NULL
+};
+
+struct relabel_job {
+    ggnn_cuda_unique seen;
+    const ggnn_node* list;
+    int32_t          parts;
+    relabel_part     part[GGNN_HOPS_MAX + 1];
+};
+
+static GGNNI_KERNEL(32, THREADS) relabel(const __grid_constant__ relabel_job job)
+{
+    for (int32_t p = 0; p < job.parts; p++) {
+        const relabel_part& part = job.part[p];
+        int64_t             n = size_of(part.n), length = *part.length;
+        for (int64_t e = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; e < n;
+             e += static_cast<int64_t>(gridDim.x) * THREADS) {
+            uint32_t slot = static_cast<uint32_t>(part.local[e]);
+            uint32_t number = slot == NOWHERE ? NOWHERE : slot_value(job.seen, slot);
+            bool     fits = number < length;
+            int32_t  local = fits ? static_cast<int32_t>(number) : 0;
+            part.local[e] = local;
+            if (!fits && part.neighbor) part.neighbor[e] = job.list[0];
+            if (part.repeats) atomicAdd(&part.repeats[local], 1);
+        }
+    }
+}
+
+// ---- find: a thread an id --------------------------------------------------------
+
+// Its slot's value, as find_slot would find it, but nothing is claimed; NOWHERE: it has none.
+__device__ inline uint32_t value_of(const ggnn_cuda_unique& seen, ggnn_node id)
+{
+    if (seen.kind == GGNN_UNIQUE_DIRECT) {
+        const unsigned long long entry = seen.entry[id];
+        const bool               now = static_cast<uint32_t>(entry >> 32) == ~seen.state->stamp;
+        return now ? static_cast<uint32_t>(entry) : NOWHERE;
+    }
+    const uint32_t slots = static_cast<uint32_t>(seen.mask) + 1, group = static_cast<uint32_t>(seen.group);
+    uint32_t       at = static_cast<uint32_t>(ggnn_hash(id, seen.mask)) / group * group;
+    for (uint32_t looked = 0; looked < slots; looked++, at = (at + 1) & (slots - 1)) {
+        if (seen.slot[at].key == id) return seen.slot[at].value;
+        if (seen.slot[at].key == -1) break;
+    }
+    return NOWHERE;
+}
+
+// An id that was inserted and got no number keeps a position: it is not in the batch.
+static GGNNI_KERNEL(32, THREADS)
+    find_ids(ggnn_cuda_unique seen, int32_t* local, const ggnn_node* id, ggnn_count n)
+{
+    const int64_t total = size_of(n), stride = static_cast<int64_t>(gridDim.x) * THREADS;
+    for (int64_t i = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; i < total; i += stride) {
+        const ggnn_node v = id[i];
+        uint32_t        value = NOWHERE;
+        if (v >= 0 && v < seen.num_nodes) value = value_of(seen, v);
+        local[i] = value < CANDIDATE ? static_cast<int32_t>(value) : -1;
+    }
+}
+
+// ---- launches --------------------------------------------------------------------
+
+inline int64_t flag_words(int64_t max_n) { return tiles_of(max_n, THREADS) * (THREADS / WARP); }
+
+template <bool HUBS> inline cudaError_t launch_insert(const unique_job& job, cudaStream_t stream)
+{
+    int64_t blocks = blocks_for(job.n.max);
+    if (job.seen.kind == GGNN_UNIQUE_DIRECT)
+        return launch(insert_ids<0, HUBS>, blocks, THREADS, stream, job);
+    if (job.seen.group == 32) return launch(insert_ids<32, HUBS>, blocks, THREADS, stream, job);
+    if (job.seen.group == 8) return launch(insert_ids<8, HUBS>, blocks, THREADS, stream, job);
+    if (job.seen.group == 1) return launch(insert_ids<1, HUBS>, blocks, THREADS, stream, job);
+    return cudaErrorInvalidValue;
+}
+
+// All but relabel. inserted: ids have been put into the table.
+template <class Next>
+inline cudaError_t number_ids(unique_job job, bool inserted, const Next& next, cudaStream_t stream)
+{
+    job.tile = tile_of(job.n.max);
+    int64_t     tiles = tiles_of(job.n.max, job.tile), blocks = tiles > 0 ? grid_of(tiles, THREADS) : 1;
+    cudaError_t error = cudaSuccess;
+    if (!inserted && job.seen.hubs) error = launch_insert<true>(job, stream);
+    else if (!inserted) error = launch_insert<false>(job, stream);
+    if (error == cudaSuccess) error = launch(flag_firsts, blocks, THREADS, stream, job);
+    if (error == cudaSuccess) error = launch(number_firsts<Next>, blocks, THREADS, stream, job, next);
+    return error;
+}
+
+inline size_t carve_unique(ggnn_cuda_unique* seen, ggnn_unique_kind kind, int64_t num_nodes, int64_t max_ids,
+                           char* base)
+{
+    size_t  used = 0;
+    int64_t slots = WARP;
+    *seen = {};
+    seen->kind = kind;
+    seen->group = GGNN_CUDA_UNIQUE_GROUP;
+    seen->num_nodes = num_nodes;
+    seen->max_ids = least(max_ids, num_nodes);
+    while (slots < 2 * seen->max_ids && slots < INT64_C(1) << 31) slots *= 2; // a place is less than NOWHERE
+    seen->mask = static_cast<uint64_t>(slots) - 1;
+    seen->state = carve<ggnn_cuda_unique_state>(base, &used, 1);
+    if (kind == GGNN_UNIQUE_DIRECT) seen->entry = carve<unsigned long long>(base, &used, num_nodes);
+    else seen->slot = carve<ggnn_cuda_unique_slot>(base, &used, slots);
+    return used;
+}
+
+inline cudaError_t clear_table(const ggnn_cuda_unique* seen, cudaStream_t stream)
+{
+    if (seen->kind == GGNN_UNIQUE_HASH)
+        return cudaMemsetAsync(seen->slot, 0xff, (seen->mask + 1) * sizeof *seen->slot, stream);
+    return cudaMemsetAsync(seen->entry, 0xff, static_cast<size_t>(seen->num_nodes) * sizeof *seen->entry,
+                           stream);
+}
+
+inline cudaError_t clear_unique(const ggnn_cuda_unique* seen, cudaStream_t stream)
+{
+    return first_error(cudaMemsetAsync(seen->state, 0, sizeof *seen->state, stream),
+                       clear_table(seen, stream));
+}
+
+} // namespace ggnni
+
+size_t ggnn_cuda_unique_bytes(ggnn_unique_kind kind, int64_t num_nodes, int64_t max_ids)
+{
+    ggnn_cuda_unique unused;
+    if (num_nodes < 0 || max_ids < 0 || max_ids > INT32_MAX) return 0;
+    if (kind != GGNN_UNIQUE_DIRECT && kind != GGNN_UNIQUE_HASH) return 0;
+    if (kind == GGNN_UNIQUE_DIRECT && num_nodes >= ggnni::NOWHERE) return 0;
+    return ggnni::carve_unique(&unused, kind, num_nodes, max_ids, nullptr);
+}
+
+cudaError_t ggnn_cuda_unique_init(ggnn_cuda_unique* seen, ggnn_unique_kind kind, int64_t num_nodes,
+                                  int64_t max_ids, void* memory, cudaStream_t stream)
+{
+    GGNNI_CUDA_REQUIRE(seen && memory && ggnn_cuda_unique_bytes(kind, num_nodes, max_ids));
+    ggnni::carve_unique(seen, kind, num_nodes, max_ids, static_cast<char*>(memory));
+    return ggnni::clear_unique(seen, stream);
+}
+
+cudaError_t ggnn_cuda_unique_begin(const ggnn_cuda_unique* seen, cudaStream_t stream)
+{
+    GGNNI_CUDA_REQUIRE(seen);
+    const bool  hash = seen->kind == GGNN_UNIQUE_HASH;
+    cudaError_t error = hash ? ggnni::clear_table(seen, stream) : cudaSuccess;
+    if (error != cudaSuccess) return error;
+    const int64_t blocks = ggnni::blocks_for(hash ? 0 : seen->num_nodes);
+    return ggnni::launch(ggnni::begin_batch, blocks, ggnni::THREADS, stream, *seen);
+}
+
+size_t ggnn_cuda_unique_workspace_bytes(int64_t max_n)
+{
+    if (max_n < 0 || max_n > INT32_MAX) return 0;
+    return ggnni::round_up(ggnni::TILES * sizeof(int64_t)) + ggnni::round_up(static_cast<size_t>(max_n) * 4) +
+           ggnni::round_up(static_cast<size_t>(ggnni::flag_words(max_n)) * 4);
+}
+
+cudaError_t ggnn_cuda_unique_append(const ggnn_cuda_unique* seen, ggnn_node* list, int32_t* local,
+                                    const ggnn_node* id, ggnn_count n, int32_t* status, void* workspace,
+                                    cudaStream_t stream)
+{
+    GGNNI_CUDA_REQUIRE(seen && workspace && n.max <= INT32_MAX && ggnni::ids_given(id, n));
+    GGNNI_CUDA_REQUIRE(list || seen->max_ids == 0 || ggnni::known(n) == 0);
+    size_t            used = 0;
+    char*             base = static_cast<char*>(workspace);
+    ggnni::unique_job job = {};
+    job.seen = *seen;
+    job.list = list;
+    job.limit = seen->max_ids;
+    job.id = id;
+    job.n = n;
+    job.status = status;
+    job.tile_sum = ggnni::carve<int64_t>(base, &used, ggnni::TILES);
+    job.flag = ggnni::carve<uint32_t>(base, &used, ggnni::flag_words(n.max));
+    job.place = local ? reinterpret_cast<uint32_t*>(local) : ggnni::carve<uint32_t>(base, &used, n.max);
+    cudaError_t error = ggnni::number_ids(job, false, ggnni::no_next(), stream);
+    if (!local || error != cudaSuccess) return error;
+    ggnni::relabel_job after = {};
+    after.seen = *seen;
+    after.list = list;
+    after.parts = 1;
+    after.part[0] = {local, n, &seen->state->count, nullptr, nullptr};
+    return ggnni::launch(ggnni::relabel, ggnni::blocks_for(n.max), ggnni::THREADS, stream, after);
+}
+
+cudaError_t ggnn_cuda_unique_find(const ggnn_cuda_unique* seen, int32_t* local, const ggnn_node* id,
+                                  ggnn_count n, cudaStream_t stream)
+{
+    using namespace ggnni;
+    GGNNI_CUDA_REQUIRE(seen && ids_given(id, n) && (local || known(n) == 0));
+    return launch(find_ids, grid_of(tiles_of(n.max, THREADS), THREADS), THREADS, stream, *seen, local, id, n);
+}
+
+// =============================================================================
+// ==== [6i] BLOCK
+// =============================================================================
+// A mini-batch. The seeds: insert, flag, number, of [5i]. Per hop: a sampling kernel of [4i], flag, number;
+// of a last one that is global the sampling kernel is all there is to it. One relabel after all hops. What
+// makes a hop so few: numbering counts what the next hop's targets will take, the ids from before and the new
+// ones, with sums over tiles of them; the sampling kernel finds from these where its edges go; and it inserts
+// what it takes. The counts of methods that weigh or walk are kernels of their own; of all neighbours offsets
+// come first (fanout 0: offsets in place of a sample).
 
 namespace ggnni {
 
@@ -2343,7 +2896,7 @@ struct batch_state {
 // What a batch has on the device beside its arrays: at b->workspace.
 struct batch_scratch {
     batch_state* state;
-    uint32_t*    flag;   // (most seeds or edges) bits, of [5]
+    uint32_t*    flag;   // (most seeds or edges) bits, of [5i]
     int64_t*     count;  // (most targets) edges that each takes
     char*        sample; // of hop_workspace_bytes
 };
@@ -2643,10 +3196,8 @@ inline cudaError_t relabel_batch(const ggnn_cuda_batch* b, bool seeds, int32_t f
 
 } // namespace ggnni
 
-// ggnn_batch_plan. A size past a limit in `how` does not end the batch here: what does not fit is reported
-// and left out, as above. GGNN_KEEP_TRANSPOSES is GGNN_ERROR_ARGUMENT: ggnn_cuda_block_transpose makes them.
-inline ggnn_status ggnn_cuda_batch_plan(ggnn_cuda_batch* b, const ggnn_graph* g, const ggnn_sampling* how,
-                                        int64_t max_seeds, const ggnn_cuda_unique* shared)
+ggnn_status ggnn_cuda_batch_plan(ggnn_cuda_batch* b, const ggnn_graph* g, const ggnn_sampling* how,
+                                 int64_t max_seeds, const ggnn_cuda_unique* shared)
 {
     if (!b || !g || !how) return GGNN_ERROR_ARGUMENT;
     *b = {};
@@ -2664,9 +3215,7 @@ inline ggnn_status ggnn_cuda_batch_plan(ggnn_cuda_batch* b, const ggnn_graph* g,
     return GGNN_OK;
 }
 
-// *b is the host's; its arrays, sizes, status and table lie in memory on the device (of b->bytes, aligned as
-// cudaMalloc's). Sizes and status are 0 afterwards; status is never cleared again.
-inline cudaError_t ggnn_cuda_batch_init(ggnn_cuda_batch* b, void* memory, cudaStream_t stream)
+cudaError_t ggnn_cuda_batch_init(ggnn_cuda_batch* b, void* memory, cudaStream_t stream)
 {
     GGNNI_CUDA_REQUIRE(b && memory && b->bytes);
     ggnni::carve_batch(b, static_cast<char*>(memory));
@@ -2677,9 +3226,8 @@ inline cudaError_t ggnn_cuda_batch_init(ggnn_cuda_batch* b, void* memory, cudaSt
     return ggnni::clear_unique(&b->table, stream);
 }
 
-// ggnn_batch_new, ggnn_batch_free: the memory comes from cudaMalloc, so not while a stream is captured.
-inline ggnn_status ggnn_cuda_batch_new(ggnn_cuda_batch* b, const ggnn_graph* g, const ggnn_sampling* how,
-                                       int64_t max_seeds, cudaStream_t stream)
+ggnn_status ggnn_cuda_batch_new(ggnn_cuda_batch* b, const ggnn_graph* g, const ggnn_sampling* how,
+                                int64_t max_seeds, cudaStream_t stream)
 {
     void*       memory = nullptr;
     ggnn_status status = ggnn_cuda_batch_plan(b, g, how, max_seeds, nullptr);
@@ -2690,34 +3238,30 @@ inline ggnn_status ggnn_cuda_batch_new(ggnn_cuda_batch* b, const ggnn_graph* g, 
     cudaFree(memory);
     return ggnni_fault(&b->fault, GGNN_ERROR_MEMORY, "no memory on the device for the batch", -1, -1);
 }
-inline cudaError_t ggnn_cuda_batch_free(ggnn_cuda_batch* b)
+cudaError_t ggnn_cuda_batch_free(ggnn_cuda_batch* b)
 {
     const cudaError_t error = b ? cudaFree(b->workspace) : cudaSuccess;
     if (b) *b = {};
     return error;
 }
 
-// seeds, *rng and all that g points to are on the device; num_seeds may be, and more than the batch is for
-// are left out and reported. Where g->traffic is given, one launch more a hop counts its targets' lists
-// (those of WALK its walks do, with none). b->num_hops is the host's: what has been launched.
-// ggnn_cuda_sample relabels once; each of its steps, called alone, for itself.
-inline cudaError_t ggnn_cuda_batch_begin(ggnn_cuda_batch* b, const ggnn_node* seeds, ggnn_count num_seeds,
-                                         cudaStream_t stream)
+cudaError_t ggnn_cuda_batch_begin(ggnn_cuda_batch* b, const ggnn_node* seeds, ggnn_count num_seeds,
+                                  cudaStream_t stream)
 {
     cudaError_t error = ggnni::number_seeds(b, nullptr, seeds, num_seeds, stream);
     return error == cudaSuccess ? ggnni::relabel_batch(b, true, 0, 0, stream) : error;
 }
 
-inline cudaError_t ggnn_cuda_sample_hop(ggnn_cuda_batch* b, const ggnn_graph* g, const ggnn_rng* rng,
-                                        cudaStream_t stream)
+cudaError_t ggnn_cuda_sample_hop(ggnn_cuda_batch* b, const ggnn_graph* g, const ggnn_rng* rng,
+                                 cudaStream_t stream)
 {
     cudaError_t error = ggnni::sample_block(b, g, rng, false, stream);
     if (error != cudaSuccess) return error;
     return ggnni::relabel_batch(b, false, b->num_hops - 1, b->num_hops, stream);
 }
 
-inline cudaError_t ggnn_cuda_sample(ggnn_cuda_batch* b, const ggnn_graph* g, const ggnn_rng* rng,
-                                    const ggnn_node* seeds, ggnn_count num_seeds, cudaStream_t stream)
+cudaError_t ggnn_cuda_sample(ggnn_cuda_batch* b, const ggnn_graph* g, const ggnn_rng* rng,
+                             const ggnn_node* seeds, ggnn_count num_seeds, cudaStream_t stream)
 {
     GGNNI_CUDA_REQUIRE(g && rng);
     cudaError_t error = ggnni::number_seeds(b, g, seeds, num_seeds, stream);
@@ -2727,8 +3271,6 @@ inline cudaError_t ggnn_cuda_sample(ggnn_cuda_batch* b, const ggnn_graph* g, con
 }
 
 // ---- a compact copy ----------------------------------------------------------------
-
-constexpr size_t GGNN_CUDA_PACKED_HEADER = (sizeof(ggnni_packed) + GGNNI_LINE - 1) / GGNNI_LINE * GGNNI_LINE;
 
 namespace ggnni {
 
@@ -2805,15 +3347,7 @@ static GGNNI_KERNEL(72, THREADS) pack_batch(const __grid_constant__ pack_job job
 
 } // namespace ggnni
 
-// A batch's sizes are the device's, so the host packs without knowing how many bytes it will be:
-//   1. It gives room for the most, ggnn_cuda_batch_packed_max: what one piece of memory a device is for.
-//   2. ggnn_cuda_batch_pack, in one launch.
-//   3. It copies the first GGNN_CUDA_PACKED_HEADER bytes, and ggnn_cuda_batch_packed_bytes reads there how
-//      many all are: so many are put into a queue, or sent to another device, or to ggnn_batch_unpack.
-//   4. Where they have arrived, ggnn_cuda_batch_unpack takes their address and the same copy of the header.
-
-// Bytes that b takes at most, whatever is sampled. 0: b is not planned.
-inline size_t ggnn_cuda_batch_packed_max(const ggnn_cuda_batch* b)
+size_t ggnn_cuda_batch_packed_max(const ggnn_cuda_batch* b)
 {
     if (!b || !b->bytes) return 0;
     ggnni_packed header;
@@ -2829,11 +3363,7 @@ inline size_t ggnn_cuda_batch_packed_max(const ggnn_cuda_batch* b)
     return static_cast<size_t>(header.bytes);
 }
 
-// ggnn_batch_pack: the same bytes, in `room` bytes that the device can write, aligned as cudaMalloc's: its
-// own, a peer's or mapped ones of the host. Where the batch takes more than that, GGNN_ERROR_CAPACITY is
-// reported, and the header is all that is written.
-inline cudaError_t ggnn_cuda_batch_pack(void* memory, size_t room, const ggnn_cuda_batch* b,
-                                        cudaStream_t stream)
+cudaError_t ggnn_cuda_batch_pack(void* memory, size_t room, const ggnn_cuda_batch* b, cudaStream_t stream)
 {
     GGNNI_CUDA_REQUIRE(memory && b && b->workspace && room >= GGNN_CUDA_PACKED_HEADER);
     const int64_t         chunks = static_cast<int64_t>(ggnn_cuda_batch_packed_max(b) / 16);
@@ -2841,9 +3371,7 @@ inline cudaError_t ggnn_cuda_batch_pack(void* memory, size_t room, const ggnn_cu
     return ggnni::launch(ggnni::pack_batch, ggnni::blocks_for(chunks), ggnni::THREADS, stream, job);
 }
 
-// How many bytes were packed, or would have been, were there room. header: the host's copy of the first
-// GGNN_CUDA_PACKED_HEADER. 0: they are no packed batch's.
-inline size_t ggnn_cuda_batch_packed_bytes(const void* header)
+size_t ggnn_cuda_batch_packed_bytes(const void* header)
 {
     ggnni_packed copy;
     if (!header) return 0;
@@ -2851,10 +3379,7 @@ inline size_t ggnn_cuda_batch_packed_bytes(const void* header)
     return ggnni_is_packed(&copy) ? static_cast<size_t>(copy.bytes) : 0;
 }
 
-// ggnn_batch_unpack on the host alone: memory is the device's, of at least as many bytes as were packed, and
-// header the host's copy of the first GGNN_CUDA_PACKED_HEADER. GGNN_ERROR_BLOCK: `bytes` are fewer, or it is
-// no such header. b's maxima are its sizes; it has neither table nor status.
-inline ggnn_status ggnn_cuda_batch_unpack(ggnn_batch* b, void* memory, size_t bytes, const void* header)
+ggnn_status ggnn_cuda_batch_unpack(ggnn_batch* b, void* memory, size_t bytes, const void* header)
 {
     if (!b || !memory || !header) return GGNN_ERROR_ARGUMENT;
     const size_t packed = ggnn_cuda_batch_packed_bytes(header);
@@ -2915,10 +3440,7 @@ static GGNNI_KERNEL(32, THREADS) epoch_batch(const __grid_constant__ epoch_job j
 
 } // namespace ggnni
 
-// ggnn_plan.h's ggnn_count_batch, of any batch that lies on the device, an unpacked one too. rows and lists
-// are the device's; batches on several streams may be counted at once. One launch. 32 registers.
-inline cudaError_t ggnn_cuda_count_batch(int64_t* rows, int64_t* lists, const ggnn_batch* b,
-                                         cudaStream_t stream)
+cudaError_t ggnn_cuda_count_batch(int64_t* rows, int64_t* lists, const ggnn_batch* b, cudaStream_t stream)
 {
     GGNNI_CUDA_REQUIRE(b && b->num_hops >= 1 && !b->how.last_hop_global);
     ggnni::count_job job = {rows, lists, b->id, {}, b->hop[b->num_hops - 1].num_src, b->num_hops};
@@ -2926,18 +3448,9 @@ inline cudaError_t ggnn_cuda_count_batch(int64_t* rows, int64_t* lists, const gg
     return ggnni::launch(ggnni::count_ids, ggnni::blocks_for(job.sources.max), ggnni::THREADS, stream, job);
 }
 
-// Batch i of ggnn_plan.h's ggnn_epochs, whose members these are, by their names: its seeds, how many they
-// are, and its random numbers, all of them the device's. Batches [begin, end) of these calls make the counts
-// of ggnn_count_epochs:
-//     ggnn_cuda_epoch_batch(seeds, num_seeds, step, ids, num_ids, batch_size, rng, first_epoch, i, stream);
-//     ggnn_cuda_sample(&b, &g, step, seeds, {num_seeds, batch_size}, stream);
-//     ggnn_cuda_count_batch(rows, lists, &b, stream);
-// One launch. 32 registers.
-inline cudaError_t ggnn_cuda_epoch_batch(ggnn_node* seeds,     // (batch_size)
-                                         int64_t*   num_seeds, // (1)
-                                         ggnn_rng*  step,      // (1)
-                                         const ggnn_node* ids, int64_t num_ids, int64_t batch_size,
-                                         ggnn_rng rng, uint32_t first_epoch, int64_t i, cudaStream_t stream)
+cudaError_t ggnn_cuda_epoch_batch(ggnn_node* seeds, int64_t* num_seeds, ggnn_rng* step, const ggnn_node* ids,
+                                  int64_t num_ids, int64_t batch_size, ggnn_rng rng, uint32_t first_epoch,
+                                  int64_t i, cudaStream_t stream)
 {
     GGNNI_CUDA_REQUIRE(seeds && num_seeds && step && ids && num_ids >= 1 && batch_size >= 1 && i >= 0);
     const int64_t batches = (num_ids - 1) / batch_size + 1, first = i % batches * batch_size;
@@ -3109,9 +3622,8 @@ inline size_t carve_transpose(ggnn_block* t, int64_t max_dst, int64_t max_src, i
 
 } // namespace ggnni
 
-// With GGNN_NODE64 a thread an id copies them.
-inline cudaError_t ggnn_cuda_block_whole(ggnn_block* b, const ggnn_graph* g, int64_t* counts, int32_t* copy,
-                                         cudaStream_t stream)
+cudaError_t ggnn_cuda_block_whole(ggnn_block* b, const ggnn_graph* g, int64_t* counts, int32_t* copy,
+                                  cudaStream_t stream)
 {
     GGNNI_CUDA_REQUIRE(b && ggnni_graph_given(g) && !g->part && counts);
     GGNNI_CUDA_REQUIRE(g->num_nodes <= INT32_MAX && g->num_edges <= INT32_MAX);
@@ -3135,36 +3647,30 @@ inline cudaError_t ggnn_cuda_block_whole(ggnn_block* b, const ggnn_graph* g, int
         error, ggnni::launch(ggnni::narrow_ids, blocks, ggnni::THREADS, stream, copy, csc->indices, edges));
 }
 
-inline size_t ggnn_cuda_block_transpose_bytes(int64_t max_dst, int64_t max_src, int64_t max_edges)
+size_t ggnn_cuda_block_transpose_bytes(int64_t max_dst, int64_t max_src, int64_t max_edges)
 {
     ggnn_block unused;
     if (!ggnni_sizes_local(max_dst, max_src, max_edges)) return 0;
     return ggnni::carve_transpose(&unused, max_dst, max_src, max_edges, nullptr);
 }
 
-// memory: of _bytes, aligned as cudaMalloc's.
-inline cudaError_t ggnn_cuda_block_transpose_init(ggnn_block* t, int64_t max_dst, int64_t max_src,
-                                                  int64_t max_edges, void* memory)
+cudaError_t ggnn_cuda_block_transpose_init(ggnn_block* t, int64_t max_dst, int64_t max_src, int64_t max_edges,
+                                           void* memory)
 {
     GGNNI_CUDA_REQUIRE(t && memory && ggnni_sizes_local(max_dst, max_src, max_edges));
     ggnni::carve_transpose(t, max_dst, max_src, max_edges, static_cast<char*>(memory));
     return cudaSuccess;
 }
 
-inline size_t ggnn_cuda_block_transpose_workspace_bytes(int64_t max_src)
+size_t ggnn_cuda_block_transpose_workspace_bytes(int64_t max_src)
 {
     if (!ggnni_sizes_local(0, max_src, 0)) return 0;
     return ggnni::round_up(ggnni::TILES * sizeof(int64_t)) +
            ggnni::round_up(static_cast<size_t>(max_src) * 4);
 }
 
-// Counts each source's edges, gives every edge any place of its source's list, then sorts the lists: the same
-// bits whatever the order. The maxima of b are at most t's. A list longer than 2048 is sorted by one block in
-// device memory, by about n log2(n)^2 / 4 comparisons of 256 threads: estimated at 1 ms for a source of 14
-// thousand edges, 9 ms for one of 100 thousand, which only whole graphs have. (A whole graph is transposed
-// once, at set-up.) Five launches and a memset.
-inline cudaError_t ggnn_cuda_block_transpose(ggnn_block* t, const ggnn_block* b, void* workspace,
-                                             cudaStream_t stream)
+cudaError_t ggnn_cuda_block_transpose(ggnn_block* t, const ggnn_block* b, void* workspace,
+                                      cudaStream_t stream)
 {
     using namespace ggnni;
     GGNNI_CUDA_REQUIRE(t && t->indptr && workspace && block_given(b, true));
@@ -3191,20 +3697,12 @@ inline cudaError_t ggnn_cuda_block_transpose(ggnn_block* t, const ggnn_block* b,
 }
 
 // =============================================================================
-// ==== [7] STORE
+// ==== [7i] STORE
 // =============================================================================
 // Rows are moved in chunks of 16, 8, 4 or 2 bytes: the widest that divides width, pitches and addresses.
 // (Element by element where the addresses of a pointer table, which the host does not know, fall short of
 // that.) With C chunks a row, thread t has chunk t % C of the 4 rows from 4 (t / C) on: all lanes work
 // whatever the width, with four loads on their way.
-//
-// The pointer table, from->base, is the caller's: (parts + 2) pointers in device memory, each of which this
-// device can read. They come
-//   from its own memory, as they are;
-//   from another device, or another process: [7b], PEERS;
-//   from the host: cudaHostGetDevicePointer of pinned, mapped memory (cudaHostAlloc, cudaHostRegister).
-// The lists of a ggnn_graph, whose part points to a table of ggnn_csc, are shared in the same way. The rows
-// must be there, and stay as they are, while others read them.
 
 namespace ggnni {
 
@@ -3538,37 +4036,26 @@ inline cudaError_t gather_tier(void* out, int64_t ld_out, ggnn_type as, const gg
 
 } // namespace ggnni
 
-// ggnn_gather. One launch, and one that counts where from->traffic is given (at most GGNN_CUDA_PARTS_MAX
-// parts). The same bits, those of a NaN too. A thread has four rows under way. 40 registers; 48 where
-// chunks have 16 bytes, ids 64 bits or elements are converted.
-inline cudaError_t ggnn_cuda_gather(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
-                                    const ggnn_node* id, ggnn_count n, cudaStream_t stream)
+cudaError_t ggnn_cuda_gather(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
+                             const ggnn_node* id, ggnn_count n, cudaStream_t stream)
 {
     return ggnni::gather_tier(out, ld_out, as, from, id, n, ggnni::ALL_TIERS, 0, stream);
 }
 
-// The same in two halves, for two streams: the rows of parts and cache; those of the host tier. Each leaves
-// the other's rows of out as they are. The host tier is read in place, in whole lines of 128 bytes, each a
-// request over the bus (PyTorch-Direct, 2021): rows of 480 bytes cost 4.5 of them on average, not 6.75. (Rows
-// of 16-bit elements that are not aligned to 4 bytes cost two a line.) `blocks` of 256 threads do it: a few
-// fill the bus, and the processors that they leave go on with the step.
-inline cudaError_t ggnn_cuda_gather_device(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
-                                           const ggnn_node* id, ggnn_count n, cudaStream_t stream)
+cudaError_t ggnn_cuda_gather_device(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
+                                    const ggnn_node* id, ggnn_count n, cudaStream_t stream)
 {
     return ggnni::gather_tier(out, ld_out, as, from, id, n, ggnni::DEVICE_TIERS, 0, stream);
 }
-inline cudaError_t ggnn_cuda_gather_host(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
-                                         const ggnn_node* id, ggnn_count n, int32_t blocks,
-                                         cudaStream_t stream)
+cudaError_t ggnn_cuda_gather_host(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
+                                  const ggnn_node* id, ggnn_count n, int32_t blocks, cudaStream_t stream)
 {
     GGNNI_CUDA_REQUIRE(blocks > 0);
     return ggnni::gather_tier(out, ld_out, as, from, id, n, ggnni::HOST_TIER, blocks, stream);
 }
 
-// ggnn_permute. One launch, as ggnn_cuda_gather.
-inline cudaError_t ggnn_cuda_permute(void* out, int64_t ld_out, const void* inp, int64_t ld_inp,
-                                     ggnn_type type, int32_t width, const int32_t* index, ggnn_count n,
-                                     cudaStream_t stream)
+cudaError_t ggnn_cuda_permute(void* out, int64_t ld_out, const void* inp, int64_t ld_inp, ggnn_type type,
+                              int32_t width, const int32_t* index, ggnn_count n, cudaStream_t stream)
 {
     GGNNI_CUDA_REQUIRE(ggnni_type_known(type) && n.max >= 0 && (index || ggnni::known(n) == 0));
     GGNNI_CUDA_REQUIRE(ggnni_matrix_given(out, ld_out, ggnni::known(n), width));
@@ -3701,17 +4188,15 @@ static GGNNI_KERNEL(48, THREADS) split_place(split_job job)
 
 } // namespace ggnni
 
-// Scratch of ggnn_cuda_split for at most max_n ids.
-inline size_t ggnn_cuda_split_workspace_bytes(int64_t max_n, int32_t parts)
+size_t ggnn_cuda_split_workspace_bytes(int64_t max_n, int32_t parts)
 {
     if (max_n < 0 || parts < 1) return 0;
     return (static_cast<size_t>(ggnni::tiles_of(max_n, ggnni::SPLIT_TILE)) + 1) *
            static_cast<size_t>(parts + 2) * sizeof(int32_t);
 }
 
-// ggnn_split, of at most GGNN_CUDA_PARTS_MAX parts. Three launches. 48 registers.
-inline cudaError_t ggnn_cuda_split(int32_t* gather, int32_t* scatter, int64_t* bound, const ggnn_layout* at,
-                                   const ggnn_node* id, ggnn_count n, void* workspace, cudaStream_t stream)
+cudaError_t ggnn_cuda_split(int32_t* gather, int32_t* scatter, int64_t* bound, const ggnn_layout* at,
+                            const ggnn_node* id, ggnn_count n, void* workspace, cudaStream_t stream)
 {
     using namespace ggnni;
     GGNNI_CUDA_REQUIRE(at && at->parts >= 1 && at->parts <= GGNN_CUDA_PARTS_MAX && bound && workspace);
@@ -3727,52 +4212,8 @@ inline cudaError_t ggnn_cuda_split(int32_t* gather, int32_t* scatter, int64_t* b
 }
 
 // =============================================================================
-// ==== [7b] PEERS: parts on several devices of a machine, driven by threads or processes
+// ==== [7bi] PEERS
 // =============================================================================
-// These functions run on the host, at set-up and at the end; [7]'s gather then reads the others' memory. One
-// thread that drives all devices needs ggnn_cuda_link alone: every address is good on every device then.
-//
-// Else a peer is a thread, of one process or of several, with a device; several peers may have the same one.
-// Peers meet in host memory that all of them map: ggnn_cuda_peers_bytes of it, zeroed. Threads pass its
-// address. Processes call mmap: MAP_SHARED | MAP_ANONYMOUS before fork, or a file of shm_open, set to that
-// length by ftruncate and removed once all have joined. (A file that an earlier run has left is not zeroed:
-// remove it first. Fork before the first CUDA call.) What a peer lends are loans, numbered by itself. All
-// peers, in this order:
-//     ggnn_cuda_peers_join    with the device current that it drives, then and in all calls that follow
-//     ...                     its parts by cudaMalloc, filled, the stream synchronised
-//     ggnn_cuda_peers_lend    a loan: one piece of memory; _lend_lists: a part's lists, four loans
-//     ggnn_cuda_peers_wait    till all have come here: everything is lent
-//     ggnn_cuda_peers_rows    base of a ggnn_store: for each part the copy that this device is to read;
-//     ..._lists               part of a ggnn_graph, in the same way
-//     ...                     the work. ggnn_cuda_peers_check, once a step: are all owners alive?
-//     ggnn_cuda_peers_close   gives back what was borrowed, returns when nobody reads this peer's memory
-//     cudaFree
-// A thread of the same process is read at its own addresses, after cudaDeviceEnablePeerAccess; another
-// process by cudaIpcOpenMemHandle.
-//
-// No call waits for a peer that has joined and is gone: a process that was killed, a thread that ended before
-// it had closed. Each call that needs it returns cudaErrorIllegalState then, and the fault names it. (A
-// robust mutex tells: the thread that joined holds it till it has closed.) The others read no more of what it
-// lent, close, and end. A peer that never joins is waited for, until ggnn_cuda_peers_give_up says that it
-// will not come. A peer that fails calls ggnn_cuda_peers_close too: the others do not wait for it then. Calls
-// also return errors of the CUDA runtime. fault may be NULL; else it is written on success too (what: NULL).
-
-typedef struct ggnn_cuda_fault { // why a call failed
-    const char* what;     // NULL: nothing wrong
-    int32_t     from, to; // devices: the reader's, and the owner's as its process counts; -1: does not apply
-    int32_t     peer;     // the other one; -1: does not apply
-} ggnn_cuda_fault;
-
-typedef struct ggnn_cuda_source { // whose copy of a part is read
-    int32_t peer; // -1: nobody's, as the part is empty
-    int32_t loan;
-} ggnn_cuda_source;
-
-typedef struct ggnn_cuda_peers { // a peer, as it sees itself
-    void*   shared;
-    int32_t peers, self, loans;
-    int     device;
-} ggnn_cuda_peers;
 
 namespace ggnni {
 
@@ -3941,9 +4382,7 @@ inline cudaError_t borrow(const char** start, size_t* bytes, const ggnn_cuda_pee
 
 } // namespace ggnni
 
-// The number of this process among those of its machine, as mpirun (Open MPI; MPICH, Intel MPI) or srun put
-// it into the environment; 0 where none did; -1: what stands there is no number.
-inline int32_t ggnn_cuda_local_rank()
+int32_t ggnn_cuda_local_rank()
 {
     for (const char* name : {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"}) {
         const char* text = getenv(name);
@@ -3955,9 +4394,7 @@ inline int32_t ggnn_cuda_local_rank()
     return 0;
 }
 
-// *device: the one for this process, local rank modulo the devices that it sees. cudaSetDevice is the
-// caller's. cudaErrorInvalidValue: the local rank is no number.
-inline cudaError_t ggnn_cuda_local_device(int* device)
+cudaError_t ggnn_cuda_local_device(int* device)
 {
     GGNNI_CUDA_REQUIRE(device);
     const int32_t     rank = ggnn_cuda_local_rank();
@@ -3969,10 +4406,7 @@ inline cudaError_t ggnn_cuda_local_device(int* device)
     return cudaSuccess;
 }
 
-// Lets each of n devices read the memory of all others. A device may stand there twice. All links are looked
-// for first: cudaErrorPeerAccessUnsupported: there is none from fault->from to fault->to, and nothing is
-// changed. The current device stays. Links last as long as the process.
-inline cudaError_t ggnn_cuda_link(const int* device, int32_t n, ggnn_cuda_fault* fault)
+cudaError_t ggnn_cuda_link(const int* device, int32_t n, ggnn_cuda_fault* fault)
 {
     GGNNI_CUDA_REQUIRE(n >= 0 && (device || n == 0));
     int         current = 0;
@@ -3986,8 +4420,7 @@ inline cudaError_t ggnn_cuda_link(const int* device, int32_t n, ggnn_cuda_fault*
     return ggnni::first_error(error, cudaSetDevice(current));
 }
 
-// Bytes of shared memory for `peers` peers, of which each lends up to `loans` pieces; both are at least 1.
-inline size_t ggnn_cuda_peers_bytes(int32_t peers, int32_t loans)
+size_t ggnn_cuda_peers_bytes(int32_t peers, int32_t loans)
 {
     if (peers < 1 || loans < 1) return 0;
     const size_t all = static_cast<size_t>(peers) * static_cast<size_t>(loans);
@@ -3995,11 +4428,7 @@ inline size_t ggnn_cuda_peers_bytes(int32_t peers, int32_t loans)
            static_cast<size_t>(peers) * all * sizeof(void*);
 }
 
-// Makes *p peer `self` of [0, peers), with the current device. The thread that joins closes. shared: aligned
-// to 64 bytes, the same for all, as are peers and loans. cudaErrorIllegalState: this peer has joined already
-// (the memory was not zeroed), or was given up.
-inline cudaError_t ggnn_cuda_peers_join(ggnn_cuda_peers* p, void* shared, int32_t peers, int32_t self,
-                                        int32_t loans)
+cudaError_t ggnn_cuda_peers_join(ggnn_cuda_peers* p, void* shared, int32_t peers, int32_t self, int32_t loans)
 {
     pthread_mutexattr_t kind;
     GGNNI_CUDA_REQUIRE(p);
@@ -4025,9 +4454,7 @@ inline cudaError_t ggnn_cuda_peers_join(ggnn_cuda_peers* p, void* shared, int32_
     return cudaSuccess;
 }
 
-// For the process that starts the peers: `peer`, of [0, peers), ended before it joined; nobody shall wait for
-// it.
-inline cudaError_t ggnn_cuda_peers_give_up(void* shared, int32_t peer)
+cudaError_t ggnn_cuda_peers_give_up(void* shared, int32_t peer)
 {
     int32_t awaited = ggnni::PEER_AWAITED;
     GGNNI_CUDA_REQUIRE(shared && peer >= 0);
@@ -4035,11 +4462,8 @@ inline cudaError_t ggnn_cuda_peers_give_up(void* shared, int32_t peer)
     return cudaSuccess;
 }
 
-// Lends `bytes` bytes from allocation + offset, as loan number `loan` of [0, loans). allocation: what
-// cudaMalloc returned, of this peer's device; it stays until ggnn_cuda_peers_close has returned. bytes 0:
-// nothing, borrowers get NULL. cudaErrorInvalidValue: no such loan, or not the memory of this device.
-inline cudaError_t ggnn_cuda_peers_lend(const ggnn_cuda_peers* p, int32_t loan, const void* allocation,
-                                        size_t offset, size_t bytes)
+cudaError_t ggnn_cuda_peers_lend(const ggnn_cuda_peers* p, int32_t loan, const void* allocation,
+                                 size_t offset, size_t bytes)
 {
     cudaPointerAttributes at = {};
     GGNNI_CUDA_REQUIRE(ggnni::has_joined(p) && loan >= 0 && loan < p->loans && (allocation || bytes == 0));
@@ -4058,10 +4482,8 @@ inline cudaError_t ggnn_cuda_peers_lend(const ggnn_cuda_peers* p, int32_t loan, 
     return cudaSuccess;
 }
 
-// Lends a part's `rows` lists as loans loan .. loan + 3: indptr, first, indices, weight, each an allocation
-// of its own; first and weight may be NULL.
-inline cudaError_t ggnn_cuda_peers_lend_lists(const ggnn_cuda_peers* p, int32_t loan, const ggnn_csc* lists,
-                                              int64_t rows)
+cudaError_t ggnn_cuda_peers_lend_lists(const ggnn_cuda_peers* p, int32_t loan, const ggnn_csc* lists,
+                                       int64_t rows)
 {
     GGNNI_CUDA_REQUIRE(ggnni::has_joined(p) && loan >= 0 && loan <= p->loans - 4 && lists && rows >= 0);
     GGNNI_CUDA_REQUIRE(lists->num_edges >= 0 && (lists->indptr || rows == 0));
@@ -4076,9 +4498,7 @@ inline cudaError_t ggnn_cuda_peers_lend_lists(const ggnn_cuda_peers* p, int32_t 
     return error;
 }
 
-// Has everybody who joined closed, or is alive? A microsecond a peer. cudaErrorIllegalState: fault->peer has
-// ended, what it lent is not to be read.
-inline cudaError_t ggnn_cuda_peers_check(const ggnn_cuda_peers* p, ggnn_cuda_fault* fault)
+cudaError_t ggnn_cuda_peers_check(const ggnn_cuda_peers* p, ggnn_cuda_fault* fault)
 {
     GGNNI_CUDA_REQUIRE(ggnni::has_joined(p));
     cudaError_t error = ggnni::peer_fault(fault, cudaSuccess, nullptr, -1, -1, -1);
@@ -4087,10 +4507,7 @@ inline cudaError_t ggnn_cuda_peers_check(const ggnn_cuda_peers* p, ggnn_cuda_fau
     return error;
 }
 
-// Returns when every peer has called it as often as this one. Synchronise the streams before that fill what
-// is lent. For set-up: some 100 microseconds. cudaErrorIllegalState: fault->peer has ended or closed and will
-// not come.
-inline cudaError_t ggnn_cuda_peers_wait(const ggnn_cuda_peers* p, ggnn_cuda_fault* fault)
+cudaError_t ggnn_cuda_peers_wait(const ggnn_cuda_peers* p, ggnn_cuda_fault* fault)
 {
     GGNNI_CUDA_REQUIRE(ggnni::has_joined(p));
     const int64_t turn = ++ggnni::slot_of_peer(p, p->self).arrived;
@@ -4108,11 +4525,8 @@ inline cudaError_t ggnn_cuda_peers_wait(const ggnn_cuda_peers* p, ggnn_cuda_faul
     return ggnni::peer_fault(fault, cudaSuccess, nullptr, -1, -1, -1);
 }
 
-// base[i], i < parts: where this device reads part i, of source[i]. base (at.parts + 2) is the host's: set
-// the host tier's and the cache's, and send it. Links are enabled where a source needs one, and there alone.
-// cudaErrorPeerAccessUnsupported: one is missing, from device fault->from to fault->to of fault->peer.
-inline cudaError_t ggnn_cuda_peers_rows(const void** base, const ggnn_cuda_peers* p,
-                                        const ggnn_cuda_source* source, int32_t parts, ggnn_cuda_fault* fault)
+cudaError_t ggnn_cuda_peers_rows(const void** base, const ggnn_cuda_peers* p, const ggnn_cuda_source* source,
+                                 int32_t parts, ggnn_cuda_fault* fault)
 {
     GGNNI_CUDA_REQUIRE(ggnni::has_joined(p) && parts >= 0 && (parts == 0 || (base && source)));
     cudaError_t error = ggnni::peer_fault(fault, cudaSuccess, nullptr, -1, -1, -1);
@@ -4125,11 +4539,8 @@ inline cudaError_t ggnn_cuda_peers_rows(const void** base, const ggnn_cuda_peers
     return error;
 }
 
-// The same for the lists that ggnn_cuda_peers_lend_lists lent: source[i].loan is the first of four. A part
-// without a source has no lists.
-inline cudaError_t ggnn_cuda_peers_lists(ggnn_csc* part, const ggnn_cuda_peers* p,
-                                         const ggnn_cuda_source* source, int32_t parts,
-                                         ggnn_cuda_fault* fault)
+cudaError_t ggnn_cuda_peers_lists(ggnn_csc* part, const ggnn_cuda_peers* p, const ggnn_cuda_source* source,
+                                  int32_t parts, ggnn_cuda_fault* fault)
 {
     GGNNI_CUDA_REQUIRE(ggnni::has_joined(p) && parts >= 0 && (parts == 0 || (part && source)));
     cudaError_t error = ggnni::peer_fault(fault, cudaSuccess, nullptr, -1, -1, -1);
@@ -4147,10 +4558,7 @@ inline cudaError_t ggnn_cuda_peers_lists(ggnn_csc* part, const ggnn_cuda_peers* 
     return error;
 }
 
-// Waits for the device, gives back what was borrowed, then waits till every peer that has joined has closed
-// or ended: the memory that this one lent can be freed. Does all of it whatever fails; nothing where *p has
-// not joined. cudaErrorIllegalState: fault->peer had ended without closing.
-inline cudaError_t ggnn_cuda_peers_close(ggnn_cuda_peers* p, ggnn_cuda_fault* fault)
+cudaError_t ggnn_cuda_peers_close(ggnn_cuda_peers* p, ggnn_cuda_fault* fault)
 {
     GGNNI_CUDA_REQUIRE(p);
     cudaError_t error = ggnni::peer_fault(fault, cudaSuccess, nullptr, -1, -1, -1);
@@ -4175,7 +4583,7 @@ inline cudaError_t ggnn_cuda_peers_close(ggnn_cuda_peers* p, ggnn_cuda_fault* fa
 }
 
 // =============================================================================
-// ==== [8] SPARSE: sum, mean, maximum and minimum of rows
+// ==== [8i] SPARSE: sum, mean, maximum and minimum of rows
 // =============================================================================
 // One kernel, reduce_lists, goes over a block's lists; what is done with the edges of a list is an operation
 // that it is given: a sum, a maximum, what MAX sends back, atomic adds. One launch is right for any block,
@@ -4184,8 +4592,6 @@ inline cudaError_t ggnn_cuda_peers_close(ggnn_cuda_peers* p, ggnn_cuda_fault* fa
 //   longer ones: each block looks through those lists that fall to it, and takes one with up to 16 chunks of
 //   its columns at a time: a thread sums one chunk over one segment of 256 edges, and the segments' sums are
 //   then added in order.
-// So float sums have ggnn.h's order, its rounded products and its bits, but for a NaN's payload. Compile
-// without -use_fast_math, which flushes subnormals to zero.
 
 namespace ggnni {
 
@@ -4692,11 +5098,9 @@ struct target_ids {
 
 } // namespace ggnni
 
-// ggnn_spmm. One launch, no atomics on floats, no workspace. The same bits. 64 registers.
-inline cudaError_t ggnn_cuda_spmm(float* out, int64_t ld_out, int32_t* arg, ggnn_reduce how,
-                                  const ggnn_block* b, const ggnn_scale* scale, const float* weight,
-                                  int32_t heads, const float* inp, int64_t ld_inp, int32_t width,
-                                  cudaStream_t stream)
+cudaError_t ggnn_cuda_spmm(float* out, int64_t ld_out, int32_t* arg, ggnn_reduce how, const ggnn_block* b,
+                           const ggnn_scale* scale, const float* weight, int32_t heads, const float* inp,
+                           int64_t ld_inp, int32_t width, cudaStream_t stream)
 {
     GGNNI_CUDA_REQUIRE(ggnni::block_given(b, true) && ggnni_reduces(how, b, scale, weight, heads, width));
     GGNNI_CUDA_REQUIRE(ggnni_matrix_given(out, ld_out, ggnni::known(b->num_dst), width));
@@ -4707,24 +5111,20 @@ inline cudaError_t ggnn_cuda_spmm(float* out, int64_t ld_out, int32_t* arg, ggnn
                                    ggnni::grain_of(inp, ld_inp, GGNN_F32), stream);
 }
 
-// ggnn_sum, ggnn_mean.
-inline cudaError_t ggnn_cuda_sum(float* out, const ggnn_block* b, const float* inp, int32_t width,
-                                 cudaStream_t stream)
+cudaError_t ggnn_cuda_sum(float* out, const ggnn_block* b, const float* inp, int32_t width,
+                          cudaStream_t stream)
 {
     return ggnn_cuda_spmm(out, width, nullptr, GGNN_SUM, b, nullptr, nullptr, 1, inp, width, width, stream);
 }
-inline cudaError_t ggnn_cuda_mean(float* out, const ggnn_block* b, const float* inp, int32_t width,
-                                  cudaStream_t stream)
+cudaError_t ggnn_cuda_mean(float* out, const ggnn_block* b, const float* inp, int32_t width,
+                           cudaStream_t stream)
 {
     return ggnn_cuda_spmm(out, width, nullptr, GGNN_MEAN, b, nullptr, nullptr, 1, inp, width, width, stream);
 }
 
-// ggnn_aggregate. One launch: ggnn_cuda_spmm, with rows found by the pointer table; one or two more that
-// count where from->traffic is given (at most GGNN_CUDA_PARTS_MAX parts). The same bits. 64 registers; 80
-// where elements have 16 bits, ids 64, or weight or scale->src is given.
-inline cudaError_t ggnn_cuda_aggregate(float* out, int64_t ld_out, ggnn_reduce how, const ggnn_block* b,
-                                       const ggnn_scale* scale, const float* weight, int32_t heads,
-                                       const ggnn_store* from, cudaStream_t stream)
+cudaError_t ggnn_cuda_aggregate(float* out, int64_t ld_out, ggnn_reduce how, const ggnn_block* b,
+                                const ggnn_scale* scale, const float* weight, int32_t heads,
+                                const ggnn_store* from, cudaStream_t stream)
 {
     using namespace ggnni;
     GGNNI_CUDA_REQUIRE(block_given(b, false) && (b->indices || b->neighbor || known(b->num_edges) == 0));
@@ -4750,11 +5150,8 @@ inline cudaError_t ggnn_cuda_aggregate(float* out, int64_t ld_out, ggnn_reduce h
 }
 
 // =============================================================================
-// ==== [8b] SPARSE: backward of aggregation, factors
+// ==== [8bi] SPARSE: backward of aggregation, factors
 // =============================================================================
-// The backward of SUM and MEAN is ggnn_cuda_spmm over the transpose, scale's src and dst swapped (MEAN: src =
-// ggnn_cuda_scale_mean's factors); t->edge finds the weights. Here are the others: of MAX and MIN over the
-// transpose, of SUM by atomics without one.
 
 namespace ggnni {
 
@@ -4982,11 +5379,9 @@ static GGNNI_KERNEL(32, THREADS) scale_gcn(scale_gcn_job job)
 
 } // namespace ggnni
 
-// ggnn_spmm_back_arg. One launch, no atomics on floats. The same bits. 64 registers.
-inline cudaError_t ggnn_cuda_spmm_back_arg(float* dinp, int64_t ld_dinp, const ggnn_block* t,
-                                           const ggnn_block* b, const float* weight, int32_t heads,
-                                           const float* dout, int64_t ld_dout, const int32_t* arg,
-                                           int32_t width, cudaStream_t stream)
+cudaError_t ggnn_cuda_spmm_back_arg(float* dinp, int64_t ld_dinp, const ggnn_block* t, const ggnn_block* b,
+                                    const float* weight, int32_t heads, const float* dout, int64_t ld_dout,
+                                    const int32_t* arg, int32_t width, cudaStream_t stream)
 {
     using namespace ggnni;
     GGNNI_CUDA_REQUIRE(block_given(t, true) && block_given(b, false) && ggnni_heads_given(heads, width));
@@ -4999,16 +5394,9 @@ inline cudaError_t ggnn_cuda_spmm_back_arg(float* dinp, int64_t ld_dinp, const g
     return launch_lists(op, t, width, heads, grain | grain_of(arg, width, GGNN_F32), stream);
 }
 
-// ggnn_ref_spmm_scatter (ggnn_reference.h) in parallel: the backward of SUM without a transpose, by float
-// atomics. Terms of a sum come in any order, so its last bits change from run to run: the sum of n terms errs
-// by at most (n - 1) 2^-24 times the sum of their magnitudes, to first order, and so does the reference's.
-// Where b->repeats is given, a source that one edge leaves is stored, not added to (WholeGraph's way; in
-// sampled blocks most are); a sum of one term has the reference's bits. Where terms are added, a GPU takes
-// terms and sums below 2^-126 for 0. Two launches, three with scale->self. 48 registers.
-inline cudaError_t ggnn_cuda_spmm_atomic(float* dinp, int64_t ld_dinp, const ggnn_block* b,
-                                         const ggnn_scale* scale, const float* weight, int32_t heads,
-                                         const float* dout, int64_t ld_dout, int32_t width,
-                                         cudaStream_t stream)
+cudaError_t ggnn_cuda_spmm_atomic(float* dinp, int64_t ld_dinp, const ggnn_block* b, const ggnn_scale* scale,
+                                  const float* weight, int32_t heads, const float* dout, int64_t ld_dout,
+                                  int32_t width, cudaStream_t stream)
 {
     using namespace ggnni;
     GGNNI_CUDA_REQUIRE(block_given(b, true) && ggnni_heads_given(heads, width));
@@ -5027,9 +5415,7 @@ inline cudaError_t ggnn_cuda_spmm_atomic(float* dinp, int64_t ld_dinp, const ggn
                                      targets_of(b), factors.self, dout, ld_dout));
 }
 
-// ggnn_scale_mean, ggnn_gcn_norm, ggnn_scale_gcn: one launch each. The same bits. 32 registers. What
-// g points to is on the device.
-inline cudaError_t ggnn_cuda_scale_mean(float* inv, const ggnn_block* b, int with_self, cudaStream_t stream)
+cudaError_t ggnn_cuda_scale_mean(float* inv, const ggnn_block* b, int with_self, cudaStream_t stream)
 {
     using namespace ggnni;
     GGNNI_CUDA_REQUIRE(block_given(b, false) && (inv || known(b->num_dst) == 0));
@@ -5037,7 +5423,7 @@ inline cudaError_t ggnn_cuda_scale_mean(float* inv, const ggnn_block* b, int wit
     return launch(scale_mean, blocks, THREADS, stream, inv, b->num_dst, b->indptr, with_self);
 }
 
-inline cudaError_t ggnn_cuda_gcn_norm(float* inv_sqrt, const ggnn_graph* g, cudaStream_t stream)
+cudaError_t ggnn_cuda_gcn_norm(float* inv_sqrt, const ggnn_graph* g, cudaStream_t stream)
 {
     using namespace ggnni;
     GGNNI_CUDA_REQUIRE(ggnni_degrees_given(g) && (inv_sqrt || g->num_nodes == 0));
@@ -5047,8 +5433,8 @@ inline cudaError_t ggnn_cuda_gcn_norm(float* inv_sqrt, const ggnn_graph* g, cuda
                   quiet);
 }
 
-inline cudaError_t ggnn_cuda_scale_gcn(float* src, float* dst, float* self, const ggnn_block* b,
-                                       const float* inv_sqrt, const ggnn_graph* g, cudaStream_t stream)
+cudaError_t ggnn_cuda_scale_gcn(float* src, float* dst, float* self, const ggnn_block* b,
+                                const float* inv_sqrt, const ggnn_graph* g, cudaStream_t stream)
 {
     using namespace ggnni;
     GGNNI_CUDA_REQUIRE(block_given(b, false) && (known(b->num_dst) == 0 || (dst && self && inv_sqrt)));
@@ -5061,29 +5447,12 @@ inline cudaError_t ggnn_cuda_scale_gcn(float* src, float* dst, float* self, cons
 }
 
 // =============================================================================
-// ==== [8c] SPARSE: edges: SDDMM, sums, softmax
+// ==== [8ci] SPARSE: edges: SDDMM, sums, softmax
 // =============================================================================
 
 namespace ggnni {
 
 enum { EDGE_TILE = 16 }; // targets whose edges a block goes over together
-
-// ggnn_exp2, each operation rounded by itself: the same bits.
-__device__ inline float exp2_rounded(float x)
-{
-    const float magic = 12582912.0f;
-    float       shifted = __fadd_rn(x, magic), r = __fsub_rn(x, __fsub_rn(shifted, magic));
-    float       p = __fadd_rn(__fmul_rn(0.00015353362f, r), 0.0013398875f);
-    p = __fadd_rn(__fmul_rn(p, r), 0.00961843692f);
-    p = __fadd_rn(__fmul_rn(p, r), 0.0555033237f);
-    p = __fadd_rn(__fmul_rn(p, r), 0.240226477f);
-    p = __fadd_rn(__fmul_rn(p, r), 0.693147182f);
-    p = __fadd_rn(__fmul_rn(p, r), 1.0f);
-    p = __uint_as_float(__float_as_uint(p) + (__float_as_uint(shifted) << 23));
-    p = x < 128.0f ? p : INFINITY;
-    p = x >= -126.0f ? p : 0.0f;
-    return x <= x ? p : x;
-}
 
 // Floats of one load: 4, 2 or 1, as all rows of the matrices whose grains are or-ed and a head's width allow.
 inline uint64_t grain(const void* start, int64_t ld) { return grain_of(start, ld, GGNN_F32); }
@@ -5091,8 +5460,6 @@ inline int      floats_of(uint64_t grains, int32_t per_head)
 {
     return chunk_elements(grains | static_cast<uint64_t>(per_head), 4);
 }
-
-constexpr float LOG2_E = 1.44269504f;
 
 __device__ inline int64_t edge_of(const ggnn_block& b, int64_t e) { return b.edge ? __ldg(b.edge + e) : e; }
 
@@ -5346,11 +5713,9 @@ static GGNNI_KERNEL(32, THREADS) exp2_array(float* x, ggnn_count count)
 
 } // namespace ggnni
 
-// The bits of ggnn_sddmm: 4 lanes keep a dot's sixteen partial sums, 8 or 16 where rows or heads do not allow
-// loads of 16 bytes. One launch.
-inline cudaError_t ggnn_cuda_sddmm(float* out, ggnn_edge_op how, const ggnn_block* b, const float* inp_src,
-                                   int64_t ld_src, const float* inp_dst, int64_t ld_dst, int32_t heads,
-                                   int32_t width, cudaStream_t stream)
+cudaError_t ggnn_cuda_sddmm(float* out, ggnn_edge_op how, const ggnn_block* b, const float* inp_src,
+                            int64_t ld_src, const float* inp_dst, int64_t ld_dst, int32_t heads,
+                            int32_t width, cudaStream_t stream)
 {
     using namespace ggnni;
     GGNNI_CUDA_REQUIRE(block_given(b, true) && ggnni_heads_given(heads, width) && width > 0);
@@ -5365,34 +5730,31 @@ inline cudaError_t ggnn_cuda_sddmm(float* out, ggnn_edge_op how, const ggnn_bloc
     return launch(kernel, grid_of(tiles_of(b->num_dst.max, EDGE_TILE), THREADS), THREADS, stream, s);
 }
 
-// A thread for each list of at most 256 edges and head, a warp for a longer one: no atomics, one launch. The
-// bits of their twins (a NaN for a NaN).
-inline cudaError_t ggnn_cuda_edge_sum(float* out, const ggnn_block* b, const float* value, int32_t heads,
-                                      cudaStream_t stream)
+cudaError_t ggnn_cuda_edge_sum(float* out, const ggnn_block* b, const float* value, int32_t heads,
+                               cudaStream_t stream)
 {
     GGNNI_CUDA_REQUIRE(ggnni::block_given(b, false) && heads >= 1 && ggnni::per_edge(b, value));
     GGNNI_CUDA_REQUIRE(out || ggnni::known(b->num_dst) == 0);
     ggnni::edges_job s = {*b, out, value, nullptr, ggnni::divide_by(heads), 0};
     return ggnni::launch_edge_lists(ggnni::edge_sum<false>, s, stream);
 }
-inline cudaError_t ggnn_cuda_scale_weights(float* inv, const ggnn_block* b, const float* weight,
-                                           cudaStream_t stream)
+cudaError_t ggnn_cuda_scale_weights(float* inv, const ggnn_block* b, const float* weight, cudaStream_t stream)
 {
     GGNNI_CUDA_REQUIRE(ggnni::block_given(b, false) && ggnni::per_edge(b, weight));
     GGNNI_CUDA_REQUIRE(inv || ggnni::known(b->num_dst) == 0);
     ggnni::edges_job s = {*b, inv, weight, nullptr, ggnni::divide_by(1), 0};
     return ggnni::launch_edge_lists(ggnni::edge_sum<true>, s, stream);
 }
-inline cudaError_t ggnn_cuda_edge_softmax(float* out, const ggnn_block* b, const float* logit, int32_t heads,
-                                          cudaStream_t stream)
+cudaError_t ggnn_cuda_edge_softmax(float* out, const ggnn_block* b, const float* logit, int32_t heads,
+                                   cudaStream_t stream)
 {
     GGNNI_CUDA_REQUIRE(ggnni::block_given(b, false) && heads >= 1);
     GGNNI_CUDA_REQUIRE(ggnni::per_edge(b, out) && ggnni::per_edge(b, logit));
     ggnni::edges_job s = {*b, out, logit, nullptr, ggnni::divide_by(heads), 0};
     return ggnni::launch_edge_lists(ggnni::edge_softmax, s, stream);
 }
-inline cudaError_t ggnn_cuda_edge_softmax_back(float* dlogit, const ggnn_block* b, const float* out,
-                                               const float* dout, int32_t heads, cudaStream_t stream)
+cudaError_t ggnn_cuda_edge_softmax_back(float* dlogit, const ggnn_block* b, const float* out,
+                                        const float* dout, int32_t heads, cudaStream_t stream)
 {
     GGNNI_CUDA_REQUIRE(ggnni::block_given(b, false) && heads >= 1 && ggnni::per_edge(b, dlogit));
     GGNNI_CUDA_REQUIRE(ggnni::per_edge(b, out) && ggnni::per_edge(b, dout));
@@ -5400,8 +5762,7 @@ inline cudaError_t ggnn_cuda_edge_softmax_back(float* dlogit, const ggnn_block* 
     return ggnni::launch_edge_lists(ggnni::edge_softmax_back, s, stream);
 }
 
-// The bits of ggnn_exp2.
-inline cudaError_t ggnn_cuda_exp2_array(float* x, ggnn_count n, cudaStream_t stream)
+cudaError_t ggnn_cuda_exp2_array(float* x, ggnn_count n, cudaStream_t stream)
 {
     using namespace ggnni;
     GGNNI_CUDA_REQUIRE(n.max >= 0 && (x || known(n) == 0));
@@ -5409,14 +5770,11 @@ inline cudaError_t ggnn_cuda_exp2_array(float* x, ggnn_count n, cudaStream_t str
 }
 
 // =============================================================================
-// ==== [9] ATTENTION
+// ==== [9i] ATTENTION
 // =============================================================================
-// All give the bits of their twins (a NaN for a NaN): the same powers of 2, sums in the same order, in every
-// segment of 256 entries its greatest logit first. That second look at a segment's scores is what the bits
-// cost over an online softmax; they are in L1 then.
-//
-// Where ggnn.h takes a number of rows these take a ggnn_count. Dropout's seed and step are read from rng, on
-// the device, when a kernel runs; rng NULL: they are the layer's.
+// The bits of the twins: the same powers of 2, sums in the same order, in every segment of 256 entries its
+// greatest logit first. That second look at a segment's scores is what the bits cost over an online softmax;
+// they are in L1 then.
 
 namespace ggnni {
 
@@ -5525,9 +5883,8 @@ static GGNNI_KERNEL(40, THREADS) add_segments(float* datt, const float* partial,
 
 } // namespace ggnni
 
-// 4, 8 or 16 lanes for each row and head; one launch.
-inline cudaError_t ggnn_cuda_scores(float* el, const float* z, int64_t ld_z, const float* att, ggnn_count n,
-                                    int32_t heads, int32_t width, cudaStream_t stream)
+cudaError_t ggnn_cuda_scores(float* el, const float* z, int64_t ld_z, const float* att, ggnn_count n,
+                             int32_t heads, int32_t width, cudaStream_t stream)
 {
     GGNNI_CUDA_REQUIRE(n.max >= 0 && ggnni_heads_given(heads, width) && width > 0);
     GGNNI_CUDA_REQUIRE(ggnni::known(n) == 0 || (el && att));
@@ -5535,17 +5892,15 @@ inline cudaError_t ggnn_cuda_scores(float* el, const float* z, int64_t ld_z, con
     return ggnni::launch_dots(el, z, ld_z, att, 0, n, heads, width / heads, stream);
 }
 
-// Two launches: a thread for each 256 rows and 1 to 4 columns, which leaves its sums in workspace (for
-// max_rows >= n.max); a thread a column, which adds these.
-inline size_t ggnn_cuda_scores_back_workspace_bytes(int64_t max_rows, int32_t width)
+size_t ggnn_cuda_scores_back_workspace_bytes(int64_t max_rows, int32_t width)
 {
     if (max_rows < 0 || width < 0) return 0;
     return static_cast<size_t>(ggnni::tiles_of(max_rows, ggnni::SEGMENT)) * static_cast<size_t>(width) *
            sizeof(float);
 }
-inline cudaError_t ggnn_cuda_scores_back(float* dz, int64_t ld_dz, float* datt, const float* del,
-                                         const float* z, int64_t ld_z, const float* att, ggnn_count n,
-                                         int32_t heads, int32_t width, void* workspace, cudaStream_t stream)
+cudaError_t ggnn_cuda_scores_back(float* dz, int64_t ld_dz, float* datt, const float* del, const float* z,
+                                  int64_t ld_z, const float* att, ggnn_count n, int32_t heads, int32_t width,
+                                  void* workspace, cudaStream_t stream)
 {
     using namespace ggnni;
     GGNNI_CUDA_REQUIRE(n.max >= 0 && ggnni_heads_given(heads, width) && width > 0 && datt);
@@ -5863,9 +6218,7 @@ template <int V> inline cudaError_t launch_gat(const gat_job& s, cudaStream_t st
 
 } // namespace ggnni
 
-// A thread for each target and chunk of columns, 4, 2 or 1 as alignment and a head's width allow; for a
-// target of 256 edges or more a block for 16 chunks, a thread a chunk and a segment of 256. One launch.
-inline cudaError_t ggnn_cuda_gat(const ggnn_gat_layer* y, const ggnn_rng* rng, cudaStream_t stream)
+cudaError_t ggnn_cuda_gat(const ggnn_gat_layer* y, const ggnn_rng* rng, cudaStream_t stream)
 {
     using namespace ggnni;
     GGNNI_CUDA_REQUIRE(layer_given(y, rng));
@@ -5890,7 +6243,7 @@ inline cudaError_t ggnn_cuda_gat(const ggnn_gat_layer* y, const ggnn_rng* rng, c
 }
 
 // =============================================================================
-// ==== [9b] ATTENTION: backward
+// ==== [9bi] ATTENTION: backward
 // =============================================================================
 
 namespace ggnni {
@@ -6082,12 +6435,8 @@ template <int V> inline cudaError_t launch_gat_back(const gat_back_job& s, cudaS
 
 } // namespace ggnni
 
-// Three launches, no atomics on floats: delta = dout . out; over the transpose dz, del and every entry's
-// gradient; der, the sums of these. A source's list of at most 256 entries is its group's, a longer one a
-// block's, whose groups take a segment each.
-inline cudaError_t ggnn_cuda_gat_back(float* dz, int64_t ld_dz, const ggnn_block* transpose,
-                                      const ggnn_gat_layer* y, const float* dout, int64_t ld_dout,
-                                      const ggnn_rng* rng, cudaStream_t stream)
+cudaError_t ggnn_cuda_gat_back(float* dz, int64_t ld_dz, const ggnn_block* transpose, const ggnn_gat_layer* y,
+                               const float* dout, int64_t ld_dout, const ggnn_rng* rng, cudaStream_t stream)
 {
     using namespace ggnni;
     GGNNI_CUDA_REQUIRE(layer_given(y, rng) && block_given(transpose, true));
@@ -6132,7 +6481,8 @@ inline cudaError_t ggnn_cuda_gat_back(float* dz, int64_t ld_dz, const ggnn_block
 } // inline namespace ggnn_node64
 #endif
 
-#endif // GGNN_CUDA_CUH
+#endif // GGNN_CUDA_IMPLEMENTED
+#endif // GGNN_CUDA_IMPLEMENTATION
 
 /* LICENSE
 MIT License

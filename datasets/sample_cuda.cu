@@ -1,4 +1,5 @@
 // sample_cuda.cu - ggnn_cuda_sample for ggnn-data: memory there and back, as a caller of the header sees it.
+#define GGNN_CUDA_IMPLEMENTATION
 #include "ggnn_cuda.cuh"
 
 extern "C" {

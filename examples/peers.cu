@@ -8,6 +8,7 @@
 //   prints  4 processes, 4 parts: each read 64 rows; its own were 12 12 25 15
 //   prints  1 process, 4 parts: each read 64 rows; its own were 12 12 25 15
 // With fewer GPUs than parts, several parts lie on one.
+#define GGNN_CUDA_IMPLEMENTATION
 #include "ggnn_cuda.cuh"
 #include <stdio.h>
 #include <stdlib.h>

@@ -12,6 +12,7 @@
 //
 // A block is one hop of a mini-batch: edges from S sources to D targets. The targets are the first D sources.
 // The comment beside an array is its shape, row after row. dX is the gradient of the loss with respect to X.
+#define GGNN_CUDA_IMPLEMENTATION
 #define GGNN_IMPLEMENTATION
 #define GGNN_FILE_IMPLEMENTATION
 #include "datasets/ggnn_file.h"

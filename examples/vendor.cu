@@ -3,6 +3,7 @@
 //   cc -O2 -I. -c common/ggnn.c && nvcc -std=c++17 -arch=native -I. examples/vendor.cu ggnn.o -o vendor -lm && ./vendor
 // The graph is sent, a mini-batch sampled, its rows gathered, and the means of sampled neighbours formed there; then
 // the same by the C functions of the same names.
+#define GGNN_CUDA_IMPLEMENTATION
 #include "ggnn_cuda.cuh"
 #include <stdio.h>
 #include <stdlib.h>

@@ -30,15 +30,8 @@ compile() {
     fi
 }
 
-# One file that takes the address of every public function, so that every kernel is compiled, and only once.
-{
-    echo '#include "ggnn_cuda.cuh"'
-    echo 'extern const void* const functions[];'
-    echo 'const void* const functions[] = {'
-    sed -n 's/^inline .*[ *]\(ggnn_cuda_[a-z0-9_]*\)(.*/    reinterpret_cast<const void*>(\1),/p' ggnn_cuda.cuh | sort -u
-    echo '};'
-} >"$build/header.cu"
-[ "$(grep -c reinterpret_cast "$build/header.cu")" -ge 30 ] || { echo "  FAILED: functions of ggnn_cuda.cuh not found"; failed=1; }
+# One file with the implementation, so that every kernel is compiled, and only once.
+printf '#define GGNN_CUDA_IMPLEMENTATION\n#include "ggnn_cuda.cuh"\n' >"$build/header.cu"
 printf '#include "%s"\n' "$build/header.cu" trainer/cuda/ops.cu datasets/sample_cuda.cu >"$build/all.cu" # and the tools'
 
 compile all "$build/all.cu" & jobs=$!
@@ -130,8 +123,8 @@ loads() {
             exit bad > 0
         }'
 }
-# Two files that include the header, one after CUB and one before it, one with cuRAND and one without, link; so do the
-# examples.
+# Three files that include the header, one with the implementation, one after CUB and one before it, one with cuRAND and one
+# without, link; so do the examples.
 printf '#include <cub/cub.cuh>\n#include "ggnn_cuda.cuh"\ncudaError_t other(float* x);\nint main() { return other(nullptr) == cudaSuccess && ggnn_cuda_exp2_array(nullptr, {nullptr, 0}, nullptr) == cudaSuccess; }\n' >"$build/one.cu"
 printf '#define GGNN_NO_CURAND\n#include "ggnn_cuda.cuh"\n#include <cub/cub.cuh>\ncudaError_t other(float* x);\ncudaError_t other(float* x) { return ggnn_cuda_exp2_array(x, {nullptr, 0}, nullptr); }\n' >"$build/two.cu"
 quick=$([ "$strict" = 1 ] && echo -Ofc=max) # what is linked is looked at by ptxas above
@@ -143,14 +136,14 @@ quickly() { # quickly NAME FLAG... SOURCE...: makes that object or program, for 
 }
 # The C headers' own implementation in a .cu file.
 printf '#define GGNN_IMPLEMENTATION\n#define GGNN_PLAN_IMPLEMENTATION\n#include "ggnn.h"\n#include "ggnn_plan.h"\nint main() { return ggnn_exp2(0) != 1; }\n' >"$build/implementation.cu"
-quickly one.o -c "$build/one.cu" & jobs=$!
+quickly three.o -c "$build/header.cu" & jobs=$!
 "${CC:-cc}" -O1 -I. -c common/ggnn.c -o "$build/ggnn.o" && quickly vendor examples/vendor.cu "$build/ggnn.o" &&
     quickly peers examples/peers.cu "$build/ggnn.o" || failed=1
 quickly train examples/train.cu || failed=1 # all that it needs is in it
-quickly two.o -c "$build/two.cu" || failed=1
+quickly one.o -c "$build/one.cu" && quickly two.o -c "$build/two.cu" || failed=1
 quickly implementation "$build/implementation.cu" && "$build/implementation" || failed=1
 wait "$jobs" || failed=1
-quickly two_files "$build/one.o" "$build/two.o" || failed=1
+quickly three_files "$build/one.o" "$build/two.o" "$build/three.o" || failed=1
 
 # The program as the Makefile links it: with NCCL where there is one, and with nvcc's own runtime inside.
 programs=$build/programs

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# vendor.sh - do ggnn.h, ggnn_reference.h and ggnn_plan.h compile, link and run the way vendors will use them? One line a check: "ok ..." or "  FAILED ...".
+# vendor.sh - do ggnn.h, ggnn_reference.h, ggnn_plan.h and ggnn_cuda.cuh compile, link and run the way vendors will use them? One line a check: "ok ..." or "  FAILED ...".
 #   tests/vendor.sh quick|rest [CC]   quick: every check, by CC, in the languages and with the options that find most;
 #                                     rest: the other languages and options, and all by clang
 set -u
@@ -34,10 +34,24 @@ only_these_keep_their_names() { # only_these_keep_their_names OBJECT NAMES
 share_no_function() { # share_no_function OBJECT OBJECT
     local object
     for object; do
-        nm --defined-only "$object" | awk '$2 ~ /[WVu]/ && /ggnn/ { print $3 }' | sort >"$object.inline"
-        grep -q ggnn_cuda_gather "$object.inline" || { echo "no inline function in $object"; return 1; }
+        nm --defined-only "$object" | awk '$2 ~ /[TWVu]/ && /ggnni|ggnn_cuda/ { print $3 }' | sort >"$object.names"
+        grep -q ggnn_cuda_gather "$object.names" && grep -q ggnni "$object.names" || { echo "no functions in $object"; return 1; }
     done
-    ! comm -12 "$1.inline" "$2.inline" | grep .
+    ! comm -12 "$1.names" "$2.names" | grep .
+}
+# Of ggnn_cuda.cuh, by objects for the emulator, which itself is not linked:
+has_all_functions() { # has_all_functions OBJECT...: one has what another calls
+    ld -r -o "$work/joined.o" "$@" && nm "$work/joined.o" | grep -q ' T .*ggnn_cuda_gather' && ! nm -u "$work/joined.o" | grep ggnn_cuda_
+}
+are_there_twice() { # are_there_twice OBJECT...: an error of the linker
+    ! ld -r -o "$work/joined.o" "$@" 2>"$work/said" && grep -q 'multiple definition.*ggnn_cuda_gather' "$work/said"
+}
+names_the_macro() { # names_the_macro LINK...: its message of a missing function does, for each that is missing
+    ! "$@" 2>"$work/said" && grep -q 'ggnn_cuda_gather.*needs_GGNN_CUDA_IMPLEMENTATION_in_one_file' "$work/said" &&
+        ! grep 'undefined reference' "$work/said" | grep -v 'needs_GGNN_CUDA_IMPLEMENTATION_in_one_file'
+}
+has_no_kernel() { # has_no_kernel OBJECT, by nvcc; and it is small
+    ! nm -u "$1" | grep -q cudaRegisterFunction && [ "$(wc -c <"$1")" -lt 100000 ]
 }
 needs_no_function() { # needs_no_function OBJECT...
     ! nm -u "$@" | grep ' U ggnn'
@@ -56,8 +70,8 @@ printf '#include "ggnn_reference.h"\n' >"$work/reference.c"
 printf '#define GGNN_PLAN_IMPLEMENTATION\n#include "ggnn_plan.h"\n' >"$work/plan.c"
 cat "$work/impl.c" "$work/plan.c" >"$work/both.c"
 printf '#include "ggnn_plan.h"\nint uses(void);\nint uses(void) { ggnn_rank_random(0, 0, 1, 0); return 0; }\n' >"$work/rank.c"
-printf '#include "ggnn_cuda.cuh"\n' >"$work/cuda.c"
-cat >"$work/inline.c" <<'END'
+printf '#define GGNN_CUDA_IMPLEMENTATION\n#include "ggnn_cuda.cuh"\n' >"$work/cuda.c"
+cat >"$work/cuda_user.c" <<'END'
 #include "ggnn_cuda.cuh"
 cudaError_t uses(void* out, ggnn_cuda_batch* b, const ggnn_store* rows, const ggnn_node* id, cudaStream_t stream);
 cudaError_t uses(void* out, ggnn_cuda_batch* b, const ggnn_store* rows, const ggnn_node* id, cudaStream_t stream)
@@ -67,6 +81,7 @@ cudaError_t uses(void* out, ggnn_cuda_batch* b, const ggnn_store* rows, const gg
     return error == cudaSuccess ? ggnn_cuda_gather(out, 1, GGNN_F32, rows, id, {nullptr, 1}, stream) : error;
 }
 END
+printf 'int main(void) { return 0; }\n' >"$work/main_alone.c"
 printf '#define _GNU_SOURCE 1\n#define GGNN_FILE_IMPLEMENTATION\n#include "datasets/ggnn_file.h"\n' >"$work/file.c"
 printf '#include "ggnn.h"\nint main(void)\n{ return ggnn_unique_choose(1 << 17) != GGNN_UNIQUE_DIRECT || ggnn_unique_choose((1 << 17) + 1) != GGNN_UNIQUE_HASH; }\n' >"$work/cache.c"
 cat >"$work/alone.c" <<'END'
@@ -119,13 +134,13 @@ check "every public struct has its name as tag" tagged ggnn.h ggnn_plan.h ggnn_r
 named_in_table() { # named_in_table HEADER
     local table missing= name
     table=$(sed -n '/^\/\/ FUNCTIONS:/,/^\/\/ MEMORY/p' "$1")
-    for name in $(awk '/^#endif \/\/ GGNN_(PLAN_)?H/ { exit } /^GGNN_API/' "$1" | grep -o 'ggnn_[a-z0-9_]*(' | tr -d '(' | sed 's/^ggnn_//' |
+    for name in $(awk '/^#endif \/\/ GGNN_(PLAN_H|CUDA_CUH|H)/ { exit } /^GGNN_(CUDA_)?API/' "$1" | grep -o 'ggnn_[a-z0-9_]*(' | tr -d '(' | sed -E 's/^ggnn_(cuda_)?//' |
         grep -vE '_bytes$|^block_transpose_init$'); do
         echo "$table" | grep -qw "$name" || missing="$missing $name"
     done
     [ -z "$missing" ] || { echo "not in the table:$missing"; return 1; }
 }
-for header in ggnn.h ggnn_plan.h; do check "$header: the manual's table names every function" named_in_table $header; done
+for header in ggnn.h ggnn_plan.h ggnn_cuda.cuh; do check "$header: the manual's table names every function" named_in_table $header; done
 
 # Optimised compiles see more (uninitialised values), unoptimised ones are quick: a few of the former, all of the latter.
 compile() { # compile CC OPTIONS LANGUAGES: ggnn.h by each option as C99 and C++11, both headers in each language
@@ -169,18 +184,46 @@ same_floats() { # same_floats CC TEST: in spite of parts of -ffast-math, which t
     check "$1 builds test_$2 on it" $1 -std=gnu99 -O1 -ffp-contract=off -D_GNU_SOURCE -I. tests/*/test_$2.c "$work/parts.o" -o "$work/parts_$2" -lm
     check "$1 same floats in spite of parts of -ffast-math: test_$2" "$work/parts_$2"
 }
-vendor() { # every check but those of other languages, by one compiler
-    local cc=$1 language option
+vendor_cuda() { # ggnn_cuda.cuh on the emulator's headers, by one compiler
+    local cc=$1 language option users= all=
+    local strict="-Wall -Wextra -Werror -Wno-unknown-pragmas $stricter $(casts c++) -D_GNU_SOURCE -isystem simt -I."
     for language in c++17 c++20; do # what make cuda-tests compiles as C++17 alone
-        check "$cc ggnn_cuda.cuh as $language" $cc -x c++ -std=$language -Wall -Wextra -Werror -Wno-unknown-pragmas $stricter $(casts c++) \
-            -D_GNU_SOURCE -isystem simt -I. -fsyntax-only "$work/cuda.c"
+        check "$cc ggnn_cuda.cuh as $language" $cc -x c++ -std=$language $strict -fsyntax-only "$work/cuda.c"
+        check "$cc ggnn_cuda.cuh's API alone as $language" $cc -x c++ -std=$language $strict -fsyntax-only "$work/cuda_user.c"
+    done
+    for option in "" -DGGNN_NODE64 "-DGGNN_STATIC -DGGNN_IMPLEMENTATION"; do
+        check "$cc ggnn_cuda.cuh in one file $option" $cc -x c++ -std=c++17 -w -D_GNU_SOURCE $option -Isimt -I. -c "$work/cuda.c" \
+            -o "$work/cuda${option%% *}.o"
     done
     for option in "" -DGGNN_NODE64; do
-        check "$cc calls ggnn_cuda.cuh $option" $cc -x c++ -std=c++17 -w -D_GNU_SOURCE $option -Isimt -I. -c "$work/inline.c" \
-            -o "$work/inline$option.o"
+        check "$cc calls ggnn_cuda.cuh $option" $cc -x c++ -std=c++17 $strict $option -c "$work/cuda_user.c" -o "$work/cuda_user$option.o"
+        check "$cc a file that calls and the one of the implementation link $option" \
+            has_all_functions "$work/cuda_user$option.o" "$work/cuda$option.o"
+        check "$cc two implementations of ggnn_cuda.cuh do not $option" are_there_twice "$work/cuda$option.o" "$work/cuda$option.o"
+        check "$cc no implementation: the linker names the macro $option" names_the_macro $cc "$work/main_alone.c" "$work/cuda_user$option.o" -o "$work/alone"
+        users="$users $work/cuda_user$option.o" all="$all $work/cuda$option.o"
     done
-    check "$cc what calls ggnn_cuda.cuh needs no implementation of ggnn.h" needs_no_function "$work/inline.o" "$work/inline-DGGNN_NODE64.o"
-    check "$cc files of both widths share no function of ggnn_cuda.cuh" share_no_function "$work/inline.o" "$work/inline-DGGNN_NODE64.o"
+    refuse "$cc a 32-bit file finds nothing in a 64-bit implementation" has_all_functions "$work/cuda_user.o" "$work/cuda-DGGNN_NODE64.o"
+    check "$cc both widths of ggnn_cuda.cuh link into one program" has_all_functions $users $all
+    check "$cc ggnn_cuda.cuh needs no implementation of ggnn.h" needs_no_function $users $all
+    check "$cc files of both widths share no function of ggnn_cuda.cuh" share_no_function $all
+    refuse "$cc a static ggnn_cuda.cuh is found by no other file" has_all_functions "$work/cuda_user.o" "$work/cuda-DGGNN_STATIC.o"
+    check "$cc two static ones link" ld -r -o "$work/joined.o" "$work/cuda-DGGNN_STATIC.o" "$work/cuda-DGGNN_STATIC.o"
+}
+by_nvcc() { # the same of what only calls: two files link in tests/cuda.sh, whose kernels take nvcc minutes
+    local nvcc option
+    nvcc=${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
+    if [ ! -x "$nvcc" ]; then echo "  skipped ggnn_cuda.cuh by nvcc: not installed"; return; fi
+    for option in "" -DGGNN_NODE64; do
+        check "nvcc calls ggnn_cuda.cuh $option" "$nvcc" -x cu -std=c++17 -O2 -arch=sm_80 -Xcompiler -Wall,-Wextra -Werror all-warnings $option \
+            -I. -c "$work/cuda_user.c" -o "$work/nvcc_user.o"
+        check "nvcc a file that calls has no kernel, and less than 100 KB $option" has_no_kernel "$work/nvcc_user.o"
+        check "nvcc no implementation: the linker names the macro $option" names_the_macro "$nvcc" -arch=sm_80 "$work/main_alone.c" "$work/nvcc_user.o" -o "$work/alone"
+    done
+}
+vendor() { # every check but those of other languages, by one compiler
+    local cc=$1 language option
+    vendor_cuda "$cc"
     # Compilers drop calls of functions that only prefetch, and only speed would tell.
     check "$cc -x c -std=c99 -O2" $cc -x c -std=c99 $strict -O2 -I. -S "$work/impl.c" -o "$work/impl.s"
     for option in gather unique sample; do check "$cc prefetches in $option" prefetches $option "$work/impl.s"; done
@@ -270,7 +313,7 @@ with_cmake() { # with_cmake CC
     check "$1 cmake builds the example" cmake --build "$work/cmake"
     prints "$1 cmake: the example prints the means" "$work/cmake/vendor" "3 4.5"
 }
-page() { recipes "$1"; with_cmake "$1"; }
+page() { recipes "$1"; with_cmake "$1"; by_nvcc; }
 # The examples as programs of Windows, run by wine.
 windows() {
     local cc=x86_64-w64-mingw32-gcc wine example

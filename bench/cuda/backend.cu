@@ -1,5 +1,5 @@
-// backend.cu - the CUDA backend of ggnn-bench: its clock, its caches, its memory, its entries. One file
-// is compiled: what ggnn_cuda.cuh has is compiled once.
+// backend.cu - the CUDA backend of ggnn-bench: its clock, its caches, its memory, its entries. The functions
+// of ggnn_cuda.cuh are those of trainer/cuda/ops.cu, which is linked beside it.
 #include <cstdarg>
 #include <cstdio>
 

@@ -1,6 +1,7 @@
 // test_cuda_peers.cc - [7b] PEERS of ggnn_cuda.cuh: parts that threads and processes lend each other hold one array's rows
 // and lists; links that are missing and peers that died are errors that name them. On a machine with one GPU all peers have
 // the same one; the emulator has eight.
+#define GGNN_CUDA_IMPLEMENTATION
 #include "ggnn_cuda.cuh"
 #include "tests/cuda_memory.h"
 #include "tests/owners.h"

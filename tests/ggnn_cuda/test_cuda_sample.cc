@@ -1,4 +1,5 @@
 // test_cuda_sample.cc - [4] SAMPLE of ggnn_cuda.cuh: every method against ggnn.h, element by element.
+#define GGNN_CUDA_IMPLEMENTATION
 #include "ggnn_cuda.cuh"
 #include "ggnn_reference.h"
 #include "tests/cuda_memory.h"

@@ -1,5 +1,6 @@
 // test_cuda_store.cc - [7] STORE of ggnn_cuda.cuh against ggnn.h: rows from any layout, the host tier by
 // whole lines, split and permute.
+#define GGNN_CUDA_IMPLEMENTATION
 #include "ggnn_cuda.cuh"
 #include "tests/cuda_store.h"
 

@@ -1,5 +1,6 @@
 // test_cuda_unique.cc - [5] UNIQUE of ggnn_cuda.cuh: the same numbers as ggnn_unique_append's, for every form
 // of the table; tables that are full, ids that are out of range, stamps that start again.
+#define GGNN_CUDA_IMPLEMENTATION
 #include "ggnn_cuda.cuh"
 #include "tests/cuda_memory.h"
 

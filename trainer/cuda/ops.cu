@@ -4,6 +4,7 @@
 // above the count hold whatever was there, which is finite, as all memory begins with zeros; where such rows would
 // be added up, in the gradients of weights, those of one factor are zero: finish_back and attend_back leave the
 // gradients that they make so.
+#define GGNN_CUDA_IMPLEMENTATION // for all of the program; capture.cuh and those below it use what is inside, too
 #include <cstdlib>
 
 #include "trainer/cuda/capture.cuh"
