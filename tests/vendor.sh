@@ -221,9 +221,8 @@ by_nvcc() { # the same of what only calls: two files link in tests/cuda.sh, whos
         check "nvcc no implementation: the linker names the macro $option" names_the_macro "$nvcc" -arch=sm_80 "$work/main_alone.c" "$work/nvcc_user.o" -o "$work/alone"
     done
 }
-vendor() { # every check but those of other languages, by one compiler
+vendor() { # every check of the C headers but those of other languages, by one compiler
     local cc=$1 language option
-    vendor_cuda "$cc"
     # Compilers drop calls of functions that only prefetch, and only speed would tell.
     check "$cc -x c -std=c99 -O2" $cc -x c -std=c99 $strict -O2 -I. -S "$work/impl.c" -o "$work/impl.s"
     for option in gather unique sample; do check "$cc prefetches in $option" prefetches $option "$work/impl.s"; done
@@ -313,7 +312,8 @@ with_cmake() { # with_cmake CC
     check "$1 cmake builds the example" cmake --build "$work/cmake"
     prints "$1 cmake: the example prints the means" "$work/cmake/vendor" "3 4.5"
 }
-page() { recipes "$1"; with_cmake "$1"; by_nvcc; }
+page() { recipes "$1"; with_cmake "$1"; }
+cuda() { vendor_cuda "$1"; by_nvcc; }
 # The examples as programs of Windows, run by wine.
 windows() {
     local cc=x86_64-w64-mingw32-gcc wine example
@@ -332,7 +332,7 @@ in_folder() { # in_folder FOLDER FUNCTION CC: in a folder of its own, so that tw
     work=$work/$1
     "$2" "$3" >"$work.out"
 }
-both() { compile_most "$1"; vendor "$1"; }
+both() { compile_most "$1"; vendor "$1"; vendor_cuda "$1"; }
 part=${1:-quick} own=${2:-cc}
 if [ "$part" = rest ]; then
     (trap - EXIT; in_folder own compile_others "$own") &
@@ -349,6 +349,7 @@ fi
 (trap - EXIT; in_folder languages compile_most "$own") &
 (trap - EXIT; in_folder own vendor "$own") &
 (trap - EXIT; in_folder recipes page "$own") &
+(trap - EXIT; in_folder cuda cuda "$own") &
 wait
 cat "$work"/*.out
 sed -n '/^\/\/ A complete program/,/^\/\/ WHAT/p' ggnn.h | sed -n 's|^//     ||p' >"$work/first_page.c"
