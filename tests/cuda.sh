@@ -2,7 +2,8 @@
 # cuda.sh - what `make cuda` runs: compiles all kernels with nvcc for sm_80 and sm_90, all warnings errors, and reads
 # ptxas's report: no kernel may spill, use local memory, or take more registers than the limit beside it,
 # GGNNI_KERNEL(registers, ...). Limits are those of nvcc 13.0; under another one they are printed only. The PTX must
-# have the loads of 16 bytes that the header says: "// 16-byte loads: n in m instances" above a kernel.
+# have the loads of 16 bytes that the header says: "// 16-byte loads: n in m instances" above a kernel. tests/sass.sh holds
+# the machine code of training's kernels to their budgets.
 #   tests/cuda.sh [-v]      -v: every kernel's registers, shared memory and vector loads
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -16,7 +17,7 @@ echo "nvcc $version"
 hopper="-gencode arch=compute_90,code=sm_90"
 arch="-gencode arch=compute_80,code=sm_80 $hopper"
 flags="-std=c++17 -O2 -I. -Xcompiler -Wall,-Wextra -Werror all-warnings --threads 0"
-failed=0
+failed=0 skipped=0
 
 # compile NAME SOURCE FLAG...: an object, and ptxas's report in NAME.ptxas
 compile() {
@@ -160,8 +161,13 @@ if [ -n "$nccl" ]; then
     printf '#include <cstdio>\n#include "trainer/ranks/comm_engine.h"\nint main() { return printf("%%s\\n", comm_nccl_here->name()) < 0; }\n' >"$build/nccl.cu"
     "${CC:-cc}" -std=c99 -D_GNU_SOURCE -O1 -I. -c common/error.c -o "$build/error.o" && "${CC:-cc}" -std=c99 -D_GNU_SOURCE -O1 -I. -c common/printable.c -o "$build/printable.o" &&
         quickly nccl "$build/nccl.cu" trainer/cuda/comm_nccl.cu "$build/error.o" "$build/printable.o" $nccl && "$build/nccl" || failed=1
-else echo "  skipped: NCCL is not installed"; fi
+else echo "  skipped: NCCL is not installed"; skipped=1; fi
 
 for number in 80 90; do loads all $number "${1:-}" || failed=1; done
 loads node64 90 || failed=1
+
+# The machine code of training's kernels, and the table and prediction that docs/GPU.md makes of it.
+bash tests/sass.sh check $([ "$strict" = 1 ] || echo --print) "$build/all.ptxas" "$build"/all/*_90.cubin
+case $? in 0) ;; 77) skipped=$((skipped + 1)) ;; *) failed=1 ;; esac
+[ "$skipped" = 0 ] || echo "$skipped skipped"
 exit $failed

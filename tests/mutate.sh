@@ -3,7 +3,7 @@
 # (a barrier left out, a bound off by one, an atomic lost, a carry dropped ...), as tests/mutations.txt (ggnn_cuda.cuh)
 # and tests/mutations_c.txt (ggnn.h, the trainer, the data tools, what they share) say, in a copy of the file under build/mutate, and runs
 # the program that should notice: C programs as they are, those of the CUDA header and of trainer/cuda on the emulator
-# (simt).
+# (simt). The program `sass` is tests/sass.sh, which compiles the named kernel alone by nvcc and looks at its machine code.
 #   tests/mutate.sh [NAME ...]   tests/contribute.sh and all breaks, or those whose names begin with one of these; or those of ggnn_cuda.cuh,
 #                                trainer/cuda, ggnn.h, ggnn_plan.h, ggnn_reference.h, trainer, common, datasets, bench, or a file of these; contribute: tests/contribute.sh alone
 #   tests/mutate.sh --list       their names
@@ -159,7 +159,8 @@ group() {
 # compile FOLDER FILE PROGRAM FORM
 compile() {
     mkdir -p "$1/tests"
-    case $(group "$2") in
+    case $([ "$3" = sass ] && echo sass || group "$2") in
+    sass) printf '#!/bin/sh\nexec bash tests/sass.sh alone "%s" "$1"\n' "$1" >"$1/tests/sass.$4" && chmod +x "$1/tests/sass.$4" ;;
     ggnn_cuda.cuh) compile_cuda "$1" "$3" "$4" ;;
     trainer/cuda) compile_trainer "$1" "$3" "$4" ;;
     c) compile_c "$1" "$3" "$4" "$2" ;;
@@ -240,9 +241,15 @@ if ! printf 'int main(){}' | $RACEXX -fsanitize=thread -x c++ - -o "$build/can" 
     echo "skipped: those for the race detector, which $RACEXX has not"
     awk -F'\t' '$6 != "tsan"' "$build/wanted" >"$build/can" && mv "$build/can" "$build/wanted"
 fi
-forms=$(awk -F'\t' '$2 == "ggnn_cuda.cuh" { print $6 }' "$build/wanted" | while read -r mode; do form_of "$mode"; done | sort -u)
+if ! lacks=$(bash tests/sass.sh find); then
+    awk -F'\t' '$5 != "sass"' "$build/wanted" >"$build/can"
+    cmp -s "$build/can" "$build/wanted" || echo "skipped: those of machine code: $lacks"
+    mv "$build/can" "$build/wanted"
+fi
+[ -s "$build/wanted" ] || exit 0 # all are skipped
+forms=$(awk -F'\t' '$2 == "ggnn_cuda.cuh" && $5 != "sass" { print $6 }' "$build/wanted" | while read -r mode; do form_of "$mode"; done | sort -u)
 [ -z "$forms" ] || compile_common $forms || exit 1
-trainers=$(awk -F'\t' -v plain="$plain" '$2 ~ "^trainer/cuda/" { print plain "/tests/test_cuda_" $5 }' "$build/wanted" | sort -u)
+trainers=$(awk -F'\t' -v plain="$plain" '$2 ~ "^trainer/cuda/" && $5 != "sass" { print plain "/tests/test_cuda_" $5 }' "$build/wanted" | sort -u)
 [ -z "$trainers" ] || make -s -j"$jobs" BUILD="$plain" $trainers "$plain/emulated/trainer/cuda/comm_nccl.o" || exit 1
 {
     while IFS=$'\t' read -r _ file _ _ program mode _; do
