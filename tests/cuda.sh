@@ -166,7 +166,7 @@ else echo "  skipped: NCCL is not installed"; skipped=1; fi
 for number in 80 90; do loads all $number "${1:-}" || failed=1; done
 loads node64 90 || failed=1
 
-# The machine code of training's kernels, and the table and prediction that docs/GPU.md makes of it.
+# The machine code of training's kernels.
 bash tests/sass.sh check $([ "$strict" = 1 ] || echo --print) "$build/all.ptxas" "$build"/all/*_90.cubin
 case $? in 0) ;; 77) skipped=$((skipped + 1)) ;; *) failed=1 ;; esac
 [ "$skipped" = 0 ] || echo "$skipped skipped"

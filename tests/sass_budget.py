@@ -24,6 +24,7 @@ with fewest instructions. Inner loops are gone through once.
            flight  most loads of global memory under way at once, in a thread
            bytes   those loads' bytes
            trips   waits for memory, one after the other, a turn: a load's first use waits for all issued before it
+           loops   loops inside of it
            any opcode: how many instructions of a turn begin with it
 A kernel of the CUBIN that is not `untrained` needs a line `whole`, and one of a loop if it has loops.
 """
@@ -175,6 +176,8 @@ class Kernel:
         if int(which) >= len(self.loops):
             return None
         path = self.hot_path(*self.loops[int(which)])
+        if name == "loops":
+            return sum(body < self.loops[int(which)][1] for _, body in self.loops)
         if name == "insns":
             return round(len(path) / int(units or 1), 2)
         return memory_of(path).get(name, sum(begins(op, name) for op, _ in path))
@@ -193,10 +196,15 @@ def short(name):
     return name.removeprefix("void ").replace(" ", "")
 
 
+def lines_of(path):
+    with open(path, errors="replace") as file:
+        return file.read().splitlines()
+
+
 def read_report(path, arch):
     """{mangled name: its regs, smem, spills}"""
     figures = {}
-    for line in open(path, errors="replace"):
+    for line in lines_of(path):
         if m := re.search(r"Compiling entry function '(.*)' for '(.*)'", line):
             now = figures.setdefault(m[1], {}) if m[2] == arch else {}
         elif m := re.match(r" *(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", line):
@@ -222,7 +230,7 @@ def read_kernels(nvdisasm, report, cubin):
 def read_budget(path):
     """(line number, architecture, kernel, scope, [(measure, sign, limit)])"""
     budget = []
-    for number, line in enumerate(open(path), 1):
+    for number, line in enumerate(lines_of(path), 1):
         words = line.split("#")[0].split()
         if not words:
             continue
@@ -278,12 +286,12 @@ def check(kernels, arch, args):
 def write(kernels, arch, path):
     """The file as it is, but for the limits."""
     by_name = {k.name: k for k in kernels}
-    lines = open(path).read().split("\n")
+    lines = lines_of(path)
     for number, of, name, scope, limits in read_budget(path):
         if of == arch and limits and name in by_name:
             words = " ".join(f"{m}{sign}{by_name[name].measure(scope, m):g}" for m, sign, _ in limits)
             lines[number - 1] = re.sub(r"\S+(<=|>=).*?( *#.*)?$", lambda old: words + (old[2] or ""), lines[number - 1], count=1)
-    print("\n".join(lines), end="")
+    print("\n".join(lines))
 
 
 def show(kernel):

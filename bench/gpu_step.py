@@ -1,0 +1,382 @@
+#!/usr/bin/env python3
+"""gpu_step.py - the step of GCN, GraphSAGE and GAT on GPUs, predicted from machine code and stated roofs.
+
+    gpu_step.py              prints the tables of docs/GPU.md
+    gpu_step.py --launches   every launch of a step on each GPU, in microseconds, and what rules it
+    gpu_step.py --write      puts the tables into docs/GPU.md, between their marks
+
+tests/sass_budget.txt says what kernels are made of, bench/gpu_inputs.csv what the GPUs give and what a batch has. A launch
+takes the largest of four times:
+    memory   bytes over the copy rate, and 64 bytes per access at random over the rate of such pieces
+    issue    instructions of all warps over what the processors issue
+    trips    a launch; and threads over those that fit on the GPU at once, times the waits for memory of one thread
+    matmul   FLOP of a product over what a library reaches
+A step is their sum: nothing overlaps. An epoch is as many steps.
+Rows are read in pieces of 64 bytes. A matrix that fits into the second-level cache is read once, another one once per edge.
+Every wait for memory takes a trip, though some find their data in a cache.
+"""
+import argparse
+import csv
+import math
+import os
+import sys
+from collections import namedtuple
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "tests"))
+from sass_budget import lines_of, read_budget  # noqa: E402
+
+BUDGET = os.path.join(HERE, "..", "tests", "sass_budget.txt")
+INPUTS = os.path.join(HERE, "gpu_inputs.csv")
+PAGE = os.path.join(HERE, "..", "docs", "GPU.md")
+MARKS = "<!-- bench/gpu_step.py --write makes what follows -->", "<!-- to here -->"
+BLOCK, WARP, ROWS = 256, 32, 256  # threads of a block, of a warp; rows of a segment of a sum over rows
+
+# threads: lanes of all warps together. insns and trips: of one thread. row: bytes that each of `edges` reads of `distinct` rows.
+Launch = namedtuple("Launch", "kernel threads insns trips bytes atoms edges distinct row flops",
+                    defaults=[0, 0, 0, 0, 0, 0, 0, 0])
+
+
+def read_inputs(path=INPUTS):
+    """{(kind, name): {field: value}}"""
+    table = {}
+    for line in csv.reader(line for line in lines_of(path) if not line.startswith("#")):
+        table.setdefault((line[0], line[1]), {})[line[2]] = float(line[3])
+    return table
+
+
+def read_limits(path=BUDGET, arch="sm_90"):
+    """{(kernel, unit or whole): {measure: limit, "units": units of a turn}}"""
+    limits = {}
+    for _, of, kernel, scope, measures in read_budget(path):
+        unit, _, loop = scope.partition("@")
+        if of == arch and measures:
+            limits[kernel, unit] = {name: limit for name, _, limit in measures} | {"units": int((loop.split("/") + ["1"])[1] or 1)}
+    return limits
+
+
+def row_bytes(columns):
+    return 64 * math.ceil(4 * columns / 64)
+
+
+class Step:
+    """The launches of a step, in the trainer's order."""
+
+    def __init__(self, model, limits, batch):
+        self.model, self.limits, self.b, self.all = model, limits, batch, []
+        b = batch
+        self.nodes = [b["seeds"], b["nodes1"], b["nodes2"], b["nodes3"]]
+        self.edges = [0, b["edges1"], b["edges2"], b["edges3"]]
+        self.sample()
+        widths = [b["features"], b["hidden"], b["hidden"], b["classes"]]
+        layers = [Layer(l, self.nodes[2 - l], self.nodes[3 - l], self.edges[3 - l], widths[l], widths[l + 1], b["heads"] if l < 2 else 1)
+                  for l in range(3)]
+        forward, backward = {"GCN": (self.gcn, self.gcn_back), "GraphSAGE": (self.sage, self.sage_back),
+                             "GAT": (self.gat, self.gat_back)}[model]
+        self.once("advance", 1, 1)
+        for y in layers:
+            forward(y)
+            self.finish(y)
+        self.loss(layers[-1])
+        for y in reversed(layers):
+            self.finish_back(y)
+            if y.index or model == "GAT":
+                self.transpose(y)
+            backward(y)
+        parameters = sum(p.parameters(model) for p in layers)
+        self.once("advance", 1, 1)
+        self.per_turn("update", "parameter", parameters, bytes=28 * parameters)
+
+    # ---- launches ----------------------------------------------------------------------------------------------------
+    def of(self, kernel, unit):
+        if (kernel, unit) not in self.limits:
+            sys.exit(f"tests/sass_budget.txt has no line of {kernel}, {unit}, which {self.model} launches")
+        return self.limits[kernel, unit]
+
+    def add(self, *args, **more):
+        self.all.append(Launch(*args, **more))
+
+    def once(self, kernel, threads, trips):
+        """A kernel without a loop: nothing but its trips matters."""
+        self.of(kernel, "whole")
+        self.add(kernel, threads, 0, trips)
+
+    def per_turn(self, kernel, unit, threads, units=None, **more):
+        """Each thread goes through that loop once, or as often as so many units need."""
+        k = self.of(kernel, unit)
+        turns = math.ceil((units or 1) / k["units"])
+        self.add(kernel, threads, turns * k["units"] * k["insns"], turns * k["trips"], **more)
+
+    def product(self, m, n, k):
+        self.add("product", 0, 0, 1, bytes=4 * (m * k + k * n + m * n), flops=2 * m * n * k)
+
+    # ---- a batch -----------------------------------------------------------------------------------------------------
+    def sample(self):
+        last_is_numbered = self.model == "GAT"
+        self.per_turn("begin_sample", "seed", self.nodes[0], bytes=8 * self.nodes[0])
+        self.per_turn("insert_ids<0,false>", "id", self.nodes[0], bytes=4 * self.nodes[0], atoms=self.nodes[0])
+        self.number(self.nodes[0], self.nodes[0], "next_hop")
+        for hop in (1, 2, 3):
+            numbered = hop < 3 or last_is_numbered
+            self.fisher_yates(self.nodes[hop - 1], self.edges[hop], 8 if hop == 3 else 16, numbered)
+            if numbered:
+                self.number(self.edges[hop], self.nodes[hop], "next_hop" if hop < 3 else "no_next")
+        edges = sum(self.edges[1 : 4 if last_is_numbered else 3])
+        self.per_turn("relabel", "edge", edges, bytes=8 * edges, atoms=2 * edges)
+        self.once("note_sample", 1, 1)
+
+    def fisher_yates(self, rows, edges, lanes, numbered):
+        """`lanes` threads a row. A span of 32 rows is placed by all warps of a block; then a warp takes 32 / lanes rows at once.
+        A row is found by three loads in turn - target, offsets, neighbour - and each time that the loop does so it has a loop of its
+        own, over the parts of a graph."""
+        kernel = f"fisher_yates<{lanes},u32>"
+        row, insert, span = (self.of(kernel, unit) for unit in ("row", "insert", "span_row_and_insert"))
+        placing = span["insns"] - row["insns"] - insert["insns"]
+        insns = row["insns"] + BLOCK / (32 * lanes) * placing + numbered * edges / (rows * lanes) * insert["insns"]
+        self.add(kernel, rows * lanes, insns, 3 * max(1, row["loops"]), bytes=12 * edges + 8 * rows, atoms=rows + edges * (1 + numbered))
+
+    def number(self, ids, found, then):
+        self.per_turn("flag_firsts", "id", ids / 4, bytes=4 * ids, atoms=ids)
+        self.per_turn(f"number_firsts<{then}>", "word", ids / WARP, bytes=ids / 8 + 4 * found, atoms=2 * found)
+
+    def transpose(self, y):
+        self.per_turn("count_sources", "edge", y.edges, bytes=4 * y.edges, atoms=y.edges)
+        self.per_turn("sum_sources", "source", y.sources / 16, bytes=4 * y.sources)
+        self.per_turn("place_rows<int>", "row", y.sources, bytes=20 * y.sources)
+        self.per_turn("fill_transpose", "edge", y.edges, bytes=16 * y.edges, atoms=2 * y.edges)
+        self.per_turn("sort_rows", "entry", y.sources, bytes=8 * y.sources + 16 * y.edges)
+
+    # ---- what layers have in common ----------------------------------------------------------------------------------
+    def lists(self, kernel, lists, edges, columns, distinct, own=0):
+        """A thread a list and four columns; a turn is four edges. own: lists with a row of their own. Bytes: rows, indices,
+        offsets, sums."""
+        first, turn = self.of(kernel, "list_and_turn"), self.of(kernel, "edge_chunk")
+        more = math.ceil(edges / lists / turn["units"]) - 1
+        trips = first["trips"] - (own == 0) + more * turn["trips"]  # the path's last wait is for the list's own row
+        self.add(kernel, lists * columns / 4, first["insns"] + more * turn["units"] * turn["insns"], trips,
+                 bytes=4 * edges + 8 * lists + 4 * lists * columns, edges=edges + own, distinct=distinct, row=row_bytes(columns))
+
+    def gather(self, rows, columns):
+        self.per_turn("copy_rows<float,float,4,false,stored_rows>", "chunk", rows * columns / 4 / 4,
+                      bytes=rows * (4 + row_bytes(columns) + 4 * columns))
+
+    def wide(self, y, kernel):
+        """The instance for rows of so many columns, and how many of them a thread takes at once."""
+        return (f"{kernel}<4>", 4) if y.wide % 4 == 0 else (f"{kernel}<1>", 1)
+
+    def finish(self, y):
+        self.per_turn(self.wide(y, "finish")[0], "fields", y.targets * math.ceil(y.out / 8), bytes=8 * y.targets * y.out)
+
+    def finish_back(self, y):
+        self.per_turn(self.wide(y, "finish_back")[0], "fields", y.targets * math.ceil(y.out / 8), bytes=12 * y.targets * y.out)
+        segments = math.ceil(y.targets / ROWS)
+        self.per_turn("column_sums", "row", segments * y.out, min(ROWS, y.targets), bytes=4 * y.targets * y.out)
+        self.per_turn("add_column_sums", "segment", y.out, segments, bytes=4 * segments * y.out)
+
+    def loss(self, y):
+        self.per_turn("loss_rows", "row", y.targets, bytes=8 * y.targets * y.out)
+        self.per_turn("sum_losses", "row", BLOCK, bytes=8 * y.targets)
+
+    # ---- models: trainer/net/models.c, line by line ------------------------------------------------------------------
+    def gcn(self, y):
+        self.per_turn("scale_gcn", "node", y.sources if y.index else y.targets, bytes=24 * (y.sources if y.index else y.targets))
+        self.lists(f"reduce_lists<sum_op<{y.rows},true>,4>", y.targets, y.edges, y.inp, y.sources, y.targets)
+        self.product(y.targets, y.out, y.inp)
+
+    def gcn_back(self, y):
+        self.product(y.inp, y.out, y.targets)
+        if y.index:
+            self.product(y.targets, y.inp, y.out)
+            self.lists("reduce_lists<sum_op<matrix_rows,true>,4>", y.sources, y.edges, y.inp, y.targets, y.targets)
+
+    def sage(self, y):
+        if y.index:
+            self.per_turn("copy_matrix", "element", y.targets * y.inp, bytes=8 * y.targets * y.inp)
+        else:
+            self.gather(y.targets, y.inp)
+        self.lists(f"reduce_lists<sum_op<{y.rows},false>,4>", y.targets, y.edges, y.inp, y.sources)
+        self.product(y.targets, y.out, 2 * y.inp)
+
+    def sage_back(self, y):
+        self.product(2 * y.inp, y.out, y.targets)
+        if y.index:
+            self.product(y.targets, 2 * y.inp, y.out)
+            self.per_turn("scale_mean", "target", y.targets / 4, bytes=12 * y.targets)
+            self.lists("reduce_lists<sum_op<matrix_rows,true>,4>", y.sources, y.edges, y.inp, y.targets)
+            self.per_turn("add_matrix", "element", y.targets * y.inp, bytes=12 * y.targets * y.inp)
+
+    def gat(self, y):
+        if not y.index:
+            self.gather(y.sources, y.inp)
+        self.product(y.sources, y.wide, y.inp)
+        self.scores(y, y.sources)
+        self.scores(y, y.targets)
+        kernel, columns = self.wide(y, "gat")
+        kernel = kernel.replace(">", ",false>")
+        first, greatest, powers = (self.of(kernel, unit) for unit in ("list_and_turns", "greatest", "powers"))
+        entries = y.edges + y.targets
+        more = math.ceil(entries / y.targets / powers["units"]) - 1
+        self.add(kernel, y.targets * y.wide / columns,
+                 first["insns"] + more * powers["units"] * (greatest["insns"] + powers["insns"]),
+                 first["trips"] + more * (greatest["trips"] + powers["trips"]),
+                 bytes=4 * y.edges * (1 + y.heads) + 4 * y.targets * (y.wide + 3 * y.heads),
+                 edges=entries, distinct=y.sources, row=row_bytes(y.wide))
+        self.per_turn("mean_heads", "element_and_head", y.targets * y.out, bytes=8 * y.targets * y.out)
+
+    def scores(self, y, rows):
+        """Sixteen columns of a row and head at once, by a thread for one or four of them; a turn is two such chunks."""
+        kernel, columns = self.wide(y, "row_dots")
+        first, pair = self.of(kernel, "row"), self.of(kernel, "pair")
+        more = math.ceil(y.wide / y.heads / 16 / pair["units"]) - 1
+        self.add(kernel, rows * y.heads * 16 / columns, first["insns"] + more * pair["units"] * pair["insns"], first["trips"] + more * pair["trips"],
+                 bytes=rows * 4 * (y.wide + y.heads))
+
+    def gat_back(self, y):
+        kernel, columns = self.wide(y, "gat_back")
+        kernel = kernel.replace(">", ",false>")
+        first, sums = self.of(kernel, "list_and_turn"), self.of(kernel, "sums")
+        entries = y.edges + y.targets
+        more = max(0, entries / y.sources - 1)
+        self.add(kernel, y.sources * y.wide / columns, first["insns"] + more * sums["insns"], first["trips"] + more * sums["trips"],
+                 bytes=8 * y.sources * y.wide + 4 * entries * (2 + 3 * y.heads), edges=entries, distinct=y.targets, row=row_bytes(y.wide))
+        self.per_turn("edge_sum<false>", "entry", y.targets * y.heads, entries / y.targets, bytes=4 * entries * y.heads)
+        self.per_turn("zero_tail", "element", BLOCK)
+        for rows in (y.sources, y.targets):
+            self.scores_back(y, rows)
+        self.product(y.inp, y.wide, y.sources)
+        if y.index:
+            self.product(y.sources, y.inp, y.wide)
+
+    def scores_back(self, y, rows):
+        kernel, columns = self.wide(y, "scores_back")
+        segments = math.ceil(rows / ROWS)
+        self.per_turn(kernel, "row_chunk", segments * y.wide / columns, min(ROWS, rows), bytes=4 * rows * (3 * y.wide + y.heads))
+        self.per_turn("add_segments", "segment", y.wide, segments, bytes=4 * segments * y.wide)
+
+
+class Layer(namedtuple("Layer", "index targets sources edges inp out heads")):
+    wide = property(lambda y: y.out)  # columns of all heads together: the hidden width is that
+    rows = property(lambda y: "matrix_rows" if y.index else "store_rows<float>")
+
+    def parameters(self, model):
+        return self.inp * self.out * (2 if model == "GraphSAGE" else 1) + self.out * (3 if model == "GAT" else 1)
+
+
+# ---- a launch on a GPU -----------------------------------------------------------------------------------------------
+
+
+def blocks_of(limits, kernel, gpu):
+    """Blocks of 256 threads that a processor holds."""
+    k = limits[kernel, "whole"]
+    registers = 8 * math.ceil(k["regs"] / 8)
+    return int(min(2048 // BLOCK, 65536 // (BLOCK * registers), 1024 * gpu["shared"] // (k["smem"] + 1024)))
+
+
+def times_of(launch, limits, gpu):
+    """{what: microseconds}"""
+    fit = math.inf if launch.kernel == "product" else gpu["processors"] * blocks_of(limits, launch.kernel, gpu) * BLOCK
+    rows = launch.row * (min(launch.edges, launch.distinct) if launch.row * launch.distinct <= 1e6 * gpu["cache"] else launch.edges)
+    return {"memory": (launch.bytes + rows) / gpu["copy"] / 1e6 + 64 * launch.atoms / gpu["random"] / 1e6,
+            "issue": launch.threads / WARP * launch.insns / (4e3 * gpu["processors"] * gpu["clock"]),
+            "trips": gpu["launch"] + max(1, launch.threads / fit) * launch.trips * gpu["trip"],
+            "matmul": launch.flops / gpu["matmul"] / 1e6}
+
+
+def microseconds(step, inputs, gpu):
+    return sum(max(times_of(l, step.limits, inputs["gpu", gpu]).values()) for l in step.all)
+
+
+# ---- tables ----------------------------------------------------------------------------------------------------------
+
+# What a reader looks for: family, kernel, the unit whose instructions and loads are shown, and what that is.
+FAMILIES = [
+    ("sampling, fanout 5", "fisher_yates<8,u32>", "row", "pass: 4 lists"),
+    ("sampling, fanout 15 and 10", "fisher_yates<16,u32>", "row", "pass: 2 lists"),
+    ("numbers: is it the first", "flag_firsts", "id", "id"),
+    ("relabel", "relabel", "edge", "edge"),
+    ("gather of stored rows", "copy_rows<float,float,4,false,stored_rows>", "chunk", "chunk"),
+    ("gather and mean, fused", "reduce_lists<sum_op<store_rows<float>,false>,4>", "edge_chunk", "edge and chunk"),
+    ("gather and weighted sum, fused", "reduce_lists<sum_op<store_rows<float>,true>,4>", "edge_chunk", "edge and chunk"),
+    ("mean", "reduce_lists<sum_op<matrix_rows,false>,4>", "edge_chunk", "edge and chunk"),
+    ("its backward; weighted sums", "reduce_lists<sum_op<matrix_rows,true>,4>", "edge_chunk", "edge and chunk"),
+    ("transpose: fill", "fill_transpose", "edge", "edge"),
+    ("scores", "row_dots<4>", "pair", "chunk"),
+    ("attention", "gat<4,false>", "powers", "edge and chunk"),
+    ("attention, backward", "gat_back<4,false>", "sums", "edge and chunk"),
+    ("scores, backward", "scores_back<4>", "row_chunk", "row and chunk"),
+    ("and their join", "add_segments", "segment", "segment"),
+    ("bias, ReLU, dropout", "finish<4>", "fields", "element"),
+    ("their backward", "finish_back<4>", "fields", "element"),
+    ("sums over rows", "column_sums", "row", "row"),
+    ("and their join", "add_column_sums", "segment", "segment"),
+    ("copies", "copy_matrix", "element", "element"),
+    ("loss", "loss_rows", "row", "row"),
+    ("Adam", "update", "parameter", "parameter"),
+]
+
+
+def family_rows(steps, inputs, gpu):
+    limits = steps[0].limits
+    for what, kernel, unit, what_of in FAMILIES:
+        k, loop = limits[kernel, "whole"], limits[kernel, unit]
+        step, launch = max(((s, l) for s in steps for l in s.all if l.kernel == kernel),
+                           key=lambda pair: max(times_of(pair[1], limits, inputs["gpu", gpu]).values()))
+        times = times_of(launch, limits, inputs["gpu", gpu])
+        rules = max(times, key=times.get)
+        yield (what, f"`{kernel}`", f"{loop['insns']:g} per {what_of}", f"{loop['flight']:g}: {loop['bytes']:g} B",
+               f"{k['regs']:g}; {blocks_of(limits, kernel, inputs['gpu', gpu])}", f"{step.model}: {times[rules]:.0f}",
+               rules, f"{100 * times['memory'] / times[rules]:.0f} %")
+
+
+def table(head, rows):
+    return "\n".join("| " + " | ".join(row) + " |" for row in [head, ["---"] * len(head), *rows])
+
+
+def page(inputs, limits):
+    steps = [Step(model, limits, inputs["batch", "products"]) for model in ("GCN", "GraphSAGE", "GAT")]
+    gpus = [name for kind, name in inputs if kind == "gpu"]
+    epoch = inputs["batch", "products"]["steps"]
+    rows = []
+    for s in steps:
+        us = [microseconds(s, inputs, gpu) for gpu in gpus]
+        rows.append([f"{s.model}, {len(s.all)} launches"] + [f"{each / 1000:.2f} ms; {each * epoch / 1e6:.2f} s" for each in us])
+    predicted = table(["predicted"] + [f"{gpu}: a step; an epoch" for gpu in gpus], rows)
+    families = table(["family, predicted", "kernel", "instructions", "loads in flight", "registers; blocks",
+                      "largest launch, us", "bound by", "of the memory's roof"], family_rows(steps, inputs, gpus[0]))
+    return f"""{MARKS[0]}
+{predicted}
+
+{families}
+{MARKS[1]}"""
+
+
+def launches(inputs, limits):
+    for model in ("GCN", "GraphSAGE", "GAT"):
+        step = Step(model, limits, inputs["batch", "products"])
+        for kind, gpu in inputs:
+            if kind == "gpu":
+                print(f"{model} on {gpu}: {microseconds(step, inputs, gpu):.0f} us, predicted")
+                for l in step.all:
+                    times = times_of(l, limits, inputs["gpu", gpu])
+                    print(f"  {l.kernel:52}", "  ".join(f"{what} {us:6.1f}" for what, us in times.items()), " ", max(times, key=times.get))
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--launches", action="store_true")
+    p.add_argument("--write", action="store_true")
+    args = p.parse_args()
+    inputs, limits = read_inputs(), read_limits()
+    if args.launches:
+        launches(inputs, limits)
+    elif args.write:
+        text = "\n".join(lines_of(PAGE)) + "\n"
+        before, after = text[: text.index(MARKS[0])], text[text.index(MARKS[1]) + len(MARKS[1]) :]
+        with open(PAGE, "w") as file:
+            file.write(before + page(inputs, limits) + after)
+    else:
+        print(page(inputs, limits))
+
+
+if __name__ == "__main__":
+    main()
