@@ -52,7 +52,8 @@ alone() {
             index($0, " " name "(") { sub(/GGNNI_KERNEL\(/, "GGNNI_THIS(") }
             { if (!/GGNNI_THIS/) gsub(/__grid_constant__/, ""); print }' "$from" >"$folder/$file"
     done
-    printf '#define GGNN_CUDA_IMPLEMENTATION\n#include "%s"\n' "$(cd "$folder" && grep -l "GGNNI_THIS(.*" ggnn_cuda*.cuh trainer/cuda/*.cuh | tail -n 1)" >"$folder/one.cu"
+    from=$(cd "$folder" && grep -l "GGNNI_THIS(.*" ggnn_cuda*.cuh trainer/cuda/*.cuh | tail -n 1)
+    printf '#define GGNN_CUDA_IMPLEMENTATION\n#include "%s"\n' "$from" >"$folder/one.cu"
     if ! "$nvcc" -w -std=c++17 -O2 -I"$folder" -I. -arch=sm_90 -cubin -Xptxas -v -o "$folder/one.cubin" "$folder/one.cu" >"$folder/report" 2>&1; then
         echo "  FAILED NOT COMPILED: $(grep -m1 error "$folder/report")"
         return 1

@@ -1,6 +1,10 @@
 // How ggnn-train takes its steps on a CUDA device (or its emulator): captured, with the next batch sampled beside,
 // in room for usual batches, waiting for as little as possible. Whatever is changed in that, the bits stay; what the
 // steps compute is test_cuda_train's to say.
+#include <fstream>
+#include <set>
+#include <sstream>
+
 #include "tests/cuda_net.h"
 
 namespace {
@@ -523,6 +527,67 @@ TEST(a_batch_is_seen_at_the_least_bucket_that_holds_it)
     close_run(&r);
 }
 
+// ==== what a step is made of ===============================================================================
+
+// A kernel as tests/sass_budget.txt has it: no blanks, arguments, result and namespaces.
+std::string name_in_budget(std::string name)
+{
+    const char* const pairs[][2] = {{"void ", ""},      {"unsigned long long", "u64"}, {"unsigned int", "u32"}, {"unsigned short", "u16"},
+                                    {"ggnni::", ""},    {"train::", ""},               {" ", ""}};
+    for (auto& pair : pairs)
+        for (size_t at; (at = name.find(pair[0])) != name.npos;) name.replace(at, strlen(pair[0]), pair[1]);
+    int depth = 0;
+    for (size_t at = 0; at < name.size(); at++) {
+        depth += (name[at] == '<') - (name[at] == '>');
+        if (name[at] == '(' && depth == 0) return name.substr(0, at);
+    }
+    return name;
+}
+
+std::set<std::string> kernels_with_budgets()
+{
+    std::set<std::string> kernels;
+    std::ifstream         file("tests/sass_budget.txt");
+    for (std::string line, arch, kernel, scope; std::getline(file, line);) {
+        std::istringstream words(line);
+        if (words >> arch >> kernel >> scope && arch != "#" && scope != "untrained") kernels.insert(kernel);
+    }
+    return kernels;
+}
+
+// GCN, GraphSAGE and GAT with ggnn-train's usual options, on rows of a multiple of four columns.
+TEST(every_kernel_that_training_launches_has_a_budget_of_machine_code)
+{
+#ifdef __CUDACC__
+    SKIP("the emulator sees the order of launches");
+#else
+    const std::set<std::string> budgets = kernels_with_budgets();
+    std::set<std::string>       launched;
+    fixture                     f;
+    make_fixture(&f, 70, 12, 8, 5);
+    opened->plain = true;
+    for (const kind& k : {kinds[0], kinds[1], kinds[4]}) {
+        net_config    c = config_of(k, 3, 5, false);
+        ggnn_sampling how = sampling_of(c);
+        run           r;
+        c.hidden = 16;
+        c.heads = 4;
+        c.out_heads = 1;
+        for (int h = 0; h < 3; h++) how.fanout[h] = 15 - 5 * h;
+        simt_trace_begin();
+        open_run(&r, opened, &f, c, &how, 16);
+        for (int i = 0; i < 3; i++) take_step(&r, &f, i);
+        for (const std::string& name : simt_trace_end()) launched.insert(name_in_budget(name));
+        close_run(&r);
+    }
+    opened->plain = false;
+    CHECK_STR(opened->failed.text, "");
+    CHECK(launched.size() >= 40);
+    for (const std::string& name : launched)
+        if (!CHECK(budgets.count(name) == 1)) printf("  %s: no line in tests/sass_budget.txt\n", name.c_str());
+#endif
+}
+
 // ==== what a step does not do ==============================================================================
 
 TEST(a_step_allocates_nothing_and_waits_for_nothing_but_its_sample)
@@ -802,6 +867,7 @@ int main(int argc, char** argv)
     RUN(a_batch_that_is_held_stays_while_the_next_one_gets_more_room);
     RUN(a_net_that_is_given_more_room_goes_on);
     RUN(a_batch_is_seen_at_the_least_bucket_that_holds_it);
+    RUN(every_kernel_that_training_launches_has_a_budget_of_machine_code);
     RUN(a_step_allocates_nothing_and_waits_for_nothing_but_its_sample);
     RUN(losses_are_added_up_without_waiting);
     RUN(the_first_loss_that_is_not_finite_is_kept);
