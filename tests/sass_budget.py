@@ -216,7 +216,10 @@ def read_report(path, arch):
 
 
 def read_kernels(nvdisasm, report, cubin):
-    head, functions = json.loads(subprocess.run([nvdisasm, "-json", cubin], check=True, capture_output=True).stdout)[:2]
+    printed = subprocess.run([nvdisasm, "-json", cubin], capture_output=True, text=True)
+    if printed.returncode:
+        sys.exit(f"  FAILED {nvdisasm} {cubin}: {printed.stderr.strip()}")
+    head, functions = json.loads(printed.stdout)[:2]
     arch = "sm_%d%d" % (head["SM"]["version"]["major"], head["SM"]["version"]["minor"])
     figures = read_report(report, arch)
     kernels = [Kernel(f) for f in functions if f["function-name"] in figures]
