@@ -1053,7 +1053,7 @@ TEST(a_full_disk_or_a_damaged_list_ends_all_processes)
     CHECK(whole_file("c"));
     CHECK_EQ(mpi_train("--mca btl self,tcp -n 2 sh -c 'ulimit -f 16; exec \"$0\" \"$@\"' $train --data planted.ggnn --layers 2 --hidden 4 --epochs 1 "
                        "--eval-every 0 --store parts", NULL), 1);
-    if (!CHECK_EQ(lines_that_say("ggnn-train: shared memory in /dev/shm: "), 2) || !CHECK_EQ(lines_that_say(" bytes for parts of the graph: File too large\n"), 2))
+    if (!CHECK_EQ(lines_that_say("ggnn-train: shared memory in /dev/shm: "), 2) || !CHECK_EQ(lines_that_say(" bytes for parts of graph and features: File too large\n"), 2))
         printf("  %s\n", output);
     poison("poisoned.ggnn", "indices", 60, &wrong, sizeof wrong);
     CHECK_EQ(mpi_train("-n 3 $train --data poisoned.ggnn --fanout -1,-1 --hidden 4 --epochs 1 --batch 5", NULL), 1);

@@ -26,10 +26,10 @@ struct tiers {
     int32_t exchanged; /* rows by exchange lie over so many parts */
 
     /* this device's own memory, and the parts of a CPU's ranks */
-    tiers_memory cache[TIERS_KINDS], part[TIERS_KINDS];
-    comm_shared  shared[TIERS_KINDS];
+    tiers_memory cache[TIERS_KINDS], part;
+    comm_shared  shared;
 
-    /* (kinds, locals) parts of other processes; NULL: in this one */
+    /* (locals) parts of other processes; NULL: in this one */
     void** borrowed;
 
     /* what graph and features point to, and the counts of what was read, on the device; NULL: there are none */
@@ -287,48 +287,65 @@ static int32_t source_of(const tiers_plan* plan, int32_t rank, int32_t part)
 
 typedef struct { /* what the others have to know of a rank's; with a piece for each kind and part behind it */
     int64_t process;
-    char*   memory[TIERS_KINDS]; /* its address in the rank's own process */
-    char    handle[TIERS_KINDS][DEVICE_HANDLE]; /* by which other processes map `memory`; not of a CPU */
-    piece   part[];              /* (kinds, parts) those that it stores */
+    char*   memory; /* its address in the rank's own process */
+    char    handle[DEVICE_HANDLE]; /* by which other processes map `memory`; not of a CPU */
+    piece   part[]; /* (kinds, parts) those that it stores */
 } holding;
 
 static size_t holding_bytes(const tiers* t) { return sizeof(holding) + 2 * (size_t)t->parts * sizeof(piece); }
 
-/* This rank's parts of one kind, in one piece of memory. */
-static bool open_own_parts(tiers* t, const cutter* k, holding* mine, error* why)
+static piece* part_of(const tiers* t, holding* h, const cutter* k, int32_t p)
 {
-    static const char* const what[] = {"parts of the graph", "parts of the features"};
-    const bool host = on_host(t);
-    tiers_memory* m = &t->part[k->kind];
-    piece* part = mine->part + (k->kind == TIERS_FEATURES ? t->parts : 0);
-    char* memory = NULL;
+    return &h->part[(k->kind == TIERS_FEATURES ? t->parts : 0) + p];
+}
+
+/* Where the pieces of one kind that this rank stores lie in its memory, behind those that lie there. */
+static bool measure_own_parts(tiers* t, const cutter* k, holding* mine, error* why)
+{
     for (int32_t p = 0; p < t->parts; p++) {
+        piece* of = part_of(t, mine, k, p);
         if (!stores(k->from, t->local_rank, p)) continue;
-        if (!measure_piece(&part[p], k, p, why)) return false;
-        part[p].at = (int64_t)m->bytes;
-        if (part[p].nodes) m->bytes += whole_units(host, bytes_of(k->from, k->kind, part[p]));
+        if (!measure_piece(of, k, p, why)) return false;
+        of->at = (int64_t)t->part.bytes;
+        if (of->nodes) t->part.bytes += whole_units(on_host(t), bytes_of(k->from, k->kind, *of));
     }
-    if (host && t->over && !comm_share(t->over, &t->shared[k->kind], m->bytes + PAGE, what[k->kind], why)) return false;
-    if (host && t->over) memory = t->shared[k->kind].part[t->local_rank];
-    else if (m->bytes) memory = m->start = device_new(t->view.device, m->bytes + (host ? PAGE : 0), what[k->kind], why);
-    if (!memory && m->bytes) return false;
-    if (host) memory = to_page(memory);
-    mine->memory[k->kind] = memory;
-    if (!host && m->bytes && t->over && !t->over->one_process && !device_lend(t->view.device, memory, mine->handle[k->kind], why)) return false;
-    for (int32_t p = 0; p < t->parts; p++)
-        if (stores(k->from, t->local_rank, p) && part[p].nodes &&
-            !write_piece(t->view.device, k, p, memory + part[p].at, why)) return false;
+    return true;
+}
+
+/* One allocation for lists and rows, as others borrow it: what a device lends, it lends by blocks of its driver's, in which
+   two small allocations may lie. */
+static bool take_own_parts(tiers* t, holding* mine, error* why)
+{
+    static const char what[] = "parts of graph and features";
+    const bool host = on_host(t);
+    const size_t bytes = t->part.bytes;
+    char* memory = NULL;
+    if (host && t->over && !comm_share(t->over, &t->shared, bytes + PAGE, what, why)) return false;
+    if (host && t->over) memory = t->shared.part[t->local_rank];
+    else if (bytes) memory = t->part.start = device_new(t->view.device, bytes + (host ? PAGE : 0), what, why);
+    if (!memory && bytes) return false;
+    mine->memory = host ? to_page(memory) : memory;
+    if (host || !bytes || !t->over || t->over->one_process) return true;
+    return device_lend(t->view.device, memory, mine->handle, why);
+}
+
+static bool write_own_parts(tiers* t, const cutter* k, holding* mine, error* why)
+{
+    for (int32_t p = 0; p < t->parts; p++) {
+        const piece* of = part_of(t, mine, k, p);
+        if (stores(k->from, t->local_rank, p) && of->nodes && !write_piece(t->view.device, k, p, mine->memory + of->at, why)) return false;
+    }
     return true;
 }
 
 /* Where this device reads memory of rank r of its machine. */
-static char* reach(tiers* t, const holding* of, int32_t r, tiers_kind kind, error* why)
+static char* reach(tiers* t, const holding* of, int32_t r, error* why)
 {
-    if (on_host(t)) return t->over ? to_page(t->shared[kind].part[r]) : of->memory[kind];
-    char* memory = of->memory[kind];
+    if (on_host(t)) return t->over ? to_page(t->shared.part[r]) : of->memory;
+    char* memory = of->memory;
     if (of->process != getpid()) {
-        void** borrowed = &t->borrowed[(kind == TIERS_FEATURES ? t->over->locals : 0) + r];
-        if (!*borrowed) *borrowed = device_borrow(t->view.device, of->handle[kind], why);
+        void** borrowed = &t->borrowed[r];
+        if (!*borrowed) *borrowed = device_borrow(t->view.device, of->handle, why);
         memory = *borrowed;
     }
     return memory && device_reach(t->view.device, memory, why) ? memory : NULL;
@@ -382,7 +399,7 @@ static bool set_parts(tiers* t, const cutter* k, const part_tables* to, const ho
         const holding* of = (const holding*)(const void*)((const char*)all + (size_t)r * holding_bytes(t));
         const piece it = of->part[(k->kind == TIERS_FEATURES ? t->parts : 0) + p];
         if (!it.nodes) continue;
-        char* memory = reach(t, of, r, k->kind, why);
+        char* memory = reach(t, of, r, why);
         if (!memory) return false;
         set_slot(to, k, p, memory + it.at, it);
         add_placed(t, k, r == t->local_rank ? offsetof(tiers_reads, own) : offsetof(tiers_reads, peer), it);
@@ -448,9 +465,12 @@ static bool fill_tiers(tiers* t, layouts* y, const part_tables* table, holding* 
     const holding* machine = (const holding*)(const void*)((const char*)all + (size_t)first * holding_bytes(t));
     mine->process = getpid();
     for (int kind = 0; kind < TIERS_KINDS; kind++) {
-        if (!y->split[kind]) continue;
-        if (!open_cache(t, &y->cut[kind], &y->cache[kind], why) || !open_own_parts(t, &y->cut[kind], mine, why)) return false;
+        const cutter* k = &y->cut[kind];
+        if (y->split[kind] && !(open_cache(t, k, &y->cache[kind], why) && measure_own_parts(t, k, mine, why))) return false;
     }
+    if (!take_own_parts(t, mine, why)) return false;
+    for (int kind = 0; kind < TIERS_KINDS; kind++)
+        if (y->split[kind] && !write_own_parts(t, &y->cut[kind], mine, why)) return false;
     if (t->over && !comm_gather_each(t->over, all, holding_bytes(t), why)) return false;
     for (int kind = 0; kind < TIERS_KINDS; kind++) {
         const cutter* k = &y->cut[kind];
@@ -510,7 +530,7 @@ static bool open_split(tiers* t, const tiers_source* from, error* why)
     const size_t slots = (size_t)t->parts + 2, ranks = t->over ? (size_t)t->over->ranks : 1;
     t->host_tables = memory_new(tables_of(NULL, slots).bytes, "tables of parts", why);
     t->source = t->host_tables ? memory_new((size_t)t->parts * sizeof *t->source, "tables of parts", why) : NULL;
-    t->borrowed = t->source ? memory_new(2 * slots * sizeof *t->borrowed, "tables of parts", why) : NULL;
+    t->borrowed = t->source ? memory_new(slots * sizeof *t->borrowed, "tables of parts", why) : NULL;
     holding* all = t->borrowed ? memory_new(ranks * holding_bytes(t), "places of parts", why) : NULL;
     if (!all) return false;
     for (int32_t p = 0; p < t->parts; p++) t->source[p] = (int16_t)source_of(from->plan, t->local_rank, p);
@@ -675,7 +695,7 @@ static void give_back_borrowed(tiers* t)
 {
     error ignored = {""};
     const bool lent = t->over && !on_host(t) && !t->over->one_process;
-    for (int32_t i = 0; t->borrowed && t->over && i < 2 * t->over->locals; i++)
+    for (int32_t i = 0; t->borrowed && t->over && i < t->over->locals; i++)
         if (t->borrowed[i]) device_give_borrowed(t->view.device, t->borrowed[i]);
     if (lent) comm_barrier(t->over, &ignored); /* returns at once where a rank has failed */
     memory_free(t->borrowed);
@@ -689,13 +709,11 @@ void tiers_close(tiers* t)
     exchange_free(t->view.exchange);
     for (size_t i = 0; i < sizeof t->pinned / sizeof *t->pinned; i++)
         if (t->pinned[i]) device_unpin(t->view.device, t->pinned[i]);
-    for (int kind = 0; kind < TIERS_KINDS; kind++) {
-        if (t->over) comm_unshare(t->over, &t->shared[kind]);
-        if (t->cache[kind].start) device_free(t->view.device, t->cache[kind].start);
-    }
-    give_back_borrowed(t);
+    if (t->over) comm_unshare(t->over, &t->shared);
     for (int kind = 0; kind < TIERS_KINDS; kind++)
-        if (t->part[kind].start) device_free(t->view.device, t->part[kind].start);
+        if (t->cache[kind].start) device_free(t->view.device, t->cache[kind].start);
+    give_back_borrowed(t);
+    if (t->part.start) device_free(t->view.device, t->part.start);
     if (t->tables && t->tables != t->host_tables) device_free(t->view.device, t->tables);
     memory_free(t->source);
     memory_free(t->owned);
