@@ -168,6 +168,7 @@ $(BUILD)/cuda/trainer/cuda/comm_nccl.o: CPPFLAGS += -isystem $(NCCL_HOME)/includ
 # make gpu-bench: what this GPU gives, and every operation against it; cuSPARSE beside it where the toolkit has it
 $(BUILD)/cuda/bench/%.o: CPPFLAGS += $(if $(CUSPARSE),-DHAVE_CUSPARSE)
 $(BUILD)/cuda/bench/%.o: NVCCFLAGS += -Xcompiler -Wno-maybe-uninitialized # CUB's, in its scan of a whole array
+$(BUILD)/cuda/bench/%.o: NVCCFLAGS += -diag-suppress 1675 # pragmas of ggnn_reference.h, which nvcc hands on to GCC
 $(BUILD)/ggnn-bench-cuda: $(BUILD)/bench/ggnn_bench.o $(BUILD)/cuda/bench/cuda/backend.o $(BUILD)/cuda/trainer/cuda/ops.o \
                           $(BENCH_ARCHIVE) $(ARCHIVE)
 	$(call short,LD,$@)$(NVCC) $(NVCCFLAGS) -o $@ $^ -lcublas $(if $(CUSPARSE),-lcusparse) $(LDLIBS)
