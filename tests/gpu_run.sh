@@ -50,10 +50,13 @@ export CUDA_MODULE_LOADING=EAGER # a captured graph may be the first to use a ke
 
 # ==== the machine =====================================================================================================
 
+# Libraries of the programs that this machine lacks, or that are older than they want.
+missing() { ldd "$bin/ggnn-train$suffix" 2>&1 | awk '/not found/ { print /version/ ? $4 : $1 }' | sort -u; }
+
 # cuBLAS is the one library that comes neither with the programs nor with the driver.
 find_cublas() {
-    local program=$bin/ggnn-train$suffix library folder
-    library=$(ldd "$program" 2>/dev/null | awk '/libcublas\.so/ && /not found/ { print $1 }')
+    local library folder
+    library=$(missing | grep '^libcublas\.so')
     [ -n "$library" ] || return 0
     for folder in ${cublas:+"$cublas"} /usr/local/cuda/lib64 /usr/local/cuda-*/lib64 /opt/cuda/lib64 /usr/lib/*-linux-gnu \
         $(python3 -c 'import site; print(*site.getsitepackages(), site.getusersitepackages(), sep="\n")' 2>/dev/null |
@@ -75,6 +78,7 @@ look() {
     local gpu
     gpu=$(find_gpu) || exit 3
     find_cublas
+    [ -z "$(missing)" ] || fail 3 "this machine lacks $(missing | tr '\n' ' ')which the programs want"
     { echo "$gpu"; uname -srm; ldd --version | head -n 1; date +%Y-%m-%d; [ ! -f "$here/VERSION" ] || cat "$here/VERSION"; } >"$out/machine.txt"
 }
 
@@ -103,6 +107,7 @@ run() {
     line=$(grep -E '^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$' "$log" | tail -n 1)
     why=$(grep -E '^  (FAILED|skipped|note)' "$log" | head -n 3 | cut -c 3-160 | tr '\t\n' ' ;')
     read -r passed _ failed _ skipped _ <<<"${line:-0 passed, 0 failed, 0 skipped}"
+    if [ -n "$line" ] && [ $((passed + failed + skipped)) = 0 ]; then failed=1 why="no test ran"; fi
     if [ -z "$line" ] || { [ $code -ne 0 ] && [ "$failed" = 0 ]; }; then
         failed=$((failed + 1))
         if [ $((SECONDS - began)) -ge "$left" ]; then why="did not end in $left s"; else why="exit status $code: $(tail -n 1 "$log" | cut -c 1-120)"; fi

@@ -29,6 +29,7 @@ chmod +x "$work/path/nvidia-smi" "$work/none"
 program gpu-tests/test_cuda_good 'echo "  skipped c: no NCCL"' 'echo "2 passed, 0 failed, 1 skipped"'
 program gpu-tests/test_cuda_bad 'echo "  FAILED d"' 'echo "1 passed, 1 failed, 0 skipped"' 'exit 1'
 program gpu-tests/test_cuda_broken 'kill -9 $$'
+program gpu-tests/test_cuda_empty 'echo "0 passed, 0 failed, 0 skipped"'
 program gpu-tests/test_cuda_long 'sleep 60'
 program tests/test_show 'echo "1 passed, 0 failed, 0 skipped"'
 program ggnn-data true
@@ -44,12 +45,13 @@ has "the table names the GPU" "$table" "# A GPU, 1 MiB, 1.2, 9.0"
 has "what passed, and why some was skipped" "$table" "| test_cuda_good | 2 | 0 | 1 |"
 has "the skip's reason" "$table" "skipped c: no NCCL"
 has "what failed" "$table" "FAILED d"
+has "a program that runs no test" "$table" "| test_cuda_empty | 0 | 1 | 0 | 0 | no test ran |"
 has "a program that was killed" "$table" "exit status 137"
 has "losses as the CPU's" "$table" "| losses sage | 1 | 0 | 0 |"
 has "a program that does not end" "$table" "did not end in"
 says "a program after the time is over is not run" 1 "$(running test --seconds 2 --only "test_cuda_long test_cuda_long test_cuda_good")"
 has "and the table says it" "$table" "| test_cuda_good | 0 | 0 | 1 | 0 | not run: the 2 s are over |"
-rm -r "$work/bin/gpu-tests/test_cuda_long" "$work/bin/gpu-tests/test_cuda_b"*
+rm -r "$work/bin/gpu-tests/test_cuda_long" "$work/bin/gpu-tests/test_cuda_empty" "$work/bin/gpu-tests/test_cuda_b"*
 says "losses far from the CPU's fail" 1 "$(running test)"
 has "the table names them" "$table" "FAILED losses are not those of the CPU within 1e-4"
 program ggnn-train 'l=1.5 where=cpu' 'case "$*" in *"cuda"*) where=cuda ;; esac' "$loss"

@@ -563,8 +563,7 @@ TEST(every_kernel_that_training_launches_has_a_budget_of_machine_code)
 #else
     const std::set<std::string> budgets = kernels_with_budgets();
     std::set<std::string>       launched;
-    fixture                     f;
-    make_fixture(&f, 70, 12, 8, 5);
+    lesson                      l(70, 12, 8, 5);
     opened->plain = true;
     for (const kind& k : {kinds[0], kinds[1], kinds[4]}) {
         net_config    c = config_of(k, 3, 5, false);
@@ -575,8 +574,8 @@ TEST(every_kernel_that_training_launches_has_a_budget_of_machine_code)
         c.out_heads = 1;
         for (int h = 0; h < 3; h++) how.fanout[h] = 15 - 5 * h;
         simt_trace_begin();
-        open_run(&r, opened, &f, c, &how, 16);
-        for (int i = 0; i < 3; i++) take_step(&r, &f, i);
+        open_run(&r, opened, &l, c, &how, 16);
+        for (int i = 0; i < 3; i++) take_step(&r, &l, i);
         for (const std::string& name : simt_trace_end()) launched.insert(name_in_budget(name));
         close_run(&r);
     }
@@ -845,10 +844,7 @@ int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : nullptr;
     test_seed(17);
-    if (!device_present() || !device_open_cuda) {
-        printf("skipped: no device\n");
-        return test_finish();
-    }
+    if (!device_present() || !device_open_cuda) return finish_without_device();
     cpu_device = device_open_cpu(0, &why);
     opened = device_open_cuda(0, false, &why);
     if (!opened) printf("  %s\n", why.text);
