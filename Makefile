@@ -186,10 +186,12 @@ $(BUILD)/cuda/tests/%.o: %.cc $(BUILD)/nvcc.flags
 $(BUILD)/gpu-tests/%: $(BUILD)/cuda/tests/%.o $(ARCHIVE)
 	@mkdir -p $(@D)
 	$(call short,LD,$@)$(NVCC) $(NVCCFLAGS) -o $@ $(filter %.o,$^) $(ARCHIVE) -lcublas $(if $(filter %/comm_nccl.o,$^),$(NCCL_LIBS)) $(LDLIBS)
-$(BUILD)/gpu-tests/test_cuda_train: $(BUILD)/cuda/trainer/cuda/ops.o $(TOOLS) $(BUILD)/ggnn-train-cuda $(EXAMPLES) $(BUILD)/train-cuda
+# those of the trainer's backend, by their folder
+$(addprefix $(BUILD)/gpu-tests/,$(basename $(notdir $(wildcard tests/cuda/test_cuda_*.cc)))): $(BUILD)/cuda/trainer/cuda/ops.o
+$(BUILD)/gpu-tests/test_cuda_train: $(TOOLS) $(BUILD)/ggnn-train-cuda $(EXAMPLES) $(BUILD)/train-cuda
 $(BUILD)/train-cuda: $(BUILD)/cuda/examples/train.o
 	$(call short,LD,$@)$(NVCC) $(NVCCFLAGS) -o $@ $^ -lm
-$(BUILD)/gpu-tests/test_cuda_nccl $(BUILD)/gpu-tests/test_cuda_split: $(BUILD)/cuda/trainer/cuda/ops.o $(NCCL_OBJECT)
+$(BUILD)/gpu-tests/test_cuda_nccl $(BUILD)/gpu-tests/test_cuda_split: $(NCCL_OBJECT)
 gpu-test gpu-sanitize: # the tests on the GPU; gpu-sanitize: under compute-sanitizer
 	@BUILD="$(BUILD)" NVCC="$(NVCC)" bash tests/gpu.sh $(@:gpu-%=%)
 gpu-bench: # every operation against the GPU's roofs; BENCH as for make bench

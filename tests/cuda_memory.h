@@ -34,6 +34,14 @@ static inline int finish_without_device()
     return test_finish();
 }
 
+// The same of a program that was linked with trainer/cuda/none.c: it would test nothing.
+static inline int finish_without_backend()
+{
+    printf("  FAILED: built without trainer/cuda/ops.cu\n");
+    test_failed++;
+    return test_finish();
+}
+
 // Trials of a test of random input: fewer under the thread sanitizer, which takes 30 times as long.
 static inline int trials(int n)
 {

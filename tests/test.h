@@ -1,5 +1,5 @@
 /* test.h - the smallest test harness that serves: TEST(name) { CHECK(...); }, RUN(name) in main, a closing line.
-   Works in C and C++. A test passes when all its checks hold, is skipped when it says SKIP(why).
+   Works in C and C++. A test passes when it checks something and all that holds, is skipped when it says SKIP(why).
      test_x          runs all tests: a line "ok NAME SECONDS" for each that passes
      test_x NAME     runs that one; a name that no test has is a failure
      test_x --quick  leaves out those that take seconds: RUN_SLOW(name) in main
@@ -17,6 +17,7 @@
 
 static int test_passed, test_failed, test_skipped;
 static int test_errors;          /* failed checks of the running test */
+static char test_checked;        /* whether it checked anything */
 static const char* test_skip;    /* why the running test is skipped */
 static const char* test_current; /* its name */
 static const char* test_only;    /* the program's first argument, or NULL */
@@ -34,6 +35,7 @@ static const char* test_only;    /* the program's first argument, or NULL */
 
 static inline int test_report(int ok)
 {
+    __atomic_store_n(&test_checked, 1, __ATOMIC_RELAXED); /* threads check too */
     if (!ok) test_errors++;
     return !ok && test_errors <= 8;
 }
@@ -73,10 +75,11 @@ static inline void test_run(const char* name, void (*test)(void))
     double start = test_seconds();
     if (test_is("--list")) printf("%s\n", name);
     if (test_is_named() && !test_is(name)) return;
-    test_errors = 0;
+    test_errors = test_checked = 0;
     test_skip = NULL;
     test_current = name;
     test();
+    if (!test_checked && !test_skip) CHECK(!"a test that checks something");
     if (test_errors) test_failed++;
     else if (test_skip) test_skipped++;
     else test_passed++;

@@ -140,7 +140,8 @@ int main(int argc, char** argv)
     test_only = argc > 1 ? argv[1] : nullptr;
     test_seed(17);
     setenv("SIMT_DEVICES", "8", 0);
-    if (!device_present() || !device_open_cuda) return finish_without_device();
+    if (!device_present()) return finish_without_device();
+    if (!device_open_cuda) return finish_without_backend();
     RUN(every_call_gives_the_bits_of_threads_of_the_cpu);
     RUN(a_rank_that_fails_between_calls_ends_all_with_its_message);
     RUN(nccl_is_named_with_its_version);

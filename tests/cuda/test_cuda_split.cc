@@ -333,7 +333,8 @@ int main(int argc, char** argv)
     test_only = argc > 1 ? argv[1] : nullptr;
     test_seed(61);
     setenv("SIMT_DEVICES", "4", 0);
-    if (!device_present() || !device_open_cuda) return finish_without_device();
+    if (!device_present()) return finish_without_device();
+    if (!device_open_cuda) return finish_without_backend();
     cpu_device = device_open_cpu(0, &why);
     opened = device_open_cuda(0, false, &why);
     if (!opened) printf("  %s\n", why.text);
