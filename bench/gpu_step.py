@@ -3,6 +3,7 @@
 
     gpu_step.py              prints the tables of docs/GPU.md
     gpu_step.py --launches   every launch of a step on each GPU, in microseconds, and what rules it
+    gpu_step.py --cases      cases of ggnn-bench on each GPU, tabs between: the kit prints them beside what it measures
     gpu_step.py --write      puts the tables into docs/GPU.md, between their marks
 
 tests/sass_budget.txt says what kernels are made of, bench/gpu_inputs.csv what the GPUs give and what a batch has. A launch
@@ -59,33 +60,13 @@ def row_bytes(columns):
     return 64 * math.ceil(4 * columns / 64)
 
 
-class Step:
-    """The launches of a step, in the trainer's order."""
+class Launches:
+    """What operations launch; the numbers of a batch's nodes and edges, hop by hop."""
 
-    def __init__(self, model, limits, batch):
-        self.model, self.limits, self.b, self.all = model, limits, batch, []
-        b = batch
-        self.nodes = [b["seeds"], b["nodes1"], b["nodes2"], b["nodes3"]]
-        self.edges = [0, b["edges1"], b["edges2"], b["edges3"]]
-        self.sample()
-        widths = [b["features"], b["hidden"], b["hidden"], b["classes"]]
-        layers = [Layer(l, self.nodes[2 - l], self.nodes[3 - l], self.edges[3 - l], widths[l], widths[l + 1], b["heads"] if l < 2 else 1)
-                  for l in range(3)]
-        forward, backward = {"GCN": (self.gcn, self.gcn_back), "GraphSAGE": (self.sage, self.sage_back),
-                             "GAT": (self.gat, self.gat_back)}[model]
-        self.once("advance", 1, 1)
-        for y in layers:
-            forward(y)
-            self.finish(y)
-        self.loss(layers[-1])
-        for y in reversed(layers):
-            self.finish_back(y)
-            if y.index or model == "GAT":
-                self.transpose(y)
-            backward(y)
-        parameters = sum(p.parameters(model) for p in layers)
-        self.once("advance", 1, 1)
-        self.per_turn("update", "parameter", parameters, bytes=28 * parameters)
+    def __init__(self, limits, batch, model="a case of ggnn-bench"):
+        self.limits, self.model, self.all = limits, model, []
+        self.nodes = [batch["seeds"], batch["nodes1"], batch["nodes2"], batch["nodes3"]]
+        self.edges = [0, batch["edges1"], batch["edges2"], batch["edges3"]]
 
     # ---- launches ----------------------------------------------------------------------------------------------------
     def of(self, kernel, unit):
@@ -111,8 +92,7 @@ class Step:
         self.add("product", 0, 0, 1, bytes=4 * (m * k + k * n + m * n), flops=2 * m * n * k)
 
     # ---- a batch -----------------------------------------------------------------------------------------------------
-    def sample(self):
-        last_is_numbered = self.model == "GAT"
+    def sample(self, last_is_numbered):
         self.per_turn("begin_sample", "seed", self.nodes[0], bytes=8 * self.nodes[0])
         self.per_turn("insert_ids<0,false>", "id", self.nodes[0], bytes=4 * self.nodes[0], atoms=self.nodes[0])
         self.number(self.nodes[0], self.nodes[0], "next_hop")
@@ -177,6 +157,56 @@ class Step:
         self.per_turn("loss_rows", "row", y.targets, bytes=8 * y.targets * y.out)
         self.per_turn("sum_losses", "row", BLOCK, bytes=8 * y.targets)
 
+    def attention(self, y, loops):
+        kernel, columns = self.wide(y, "gat")
+        kernel = kernel.replace(">", ",false>")
+        first, greatest, powers = (self.of(kernel, unit) for unit in ("list_and_turns", "greatest", "powers"))
+        entries = y.edges + loops
+        more = math.ceil(entries / y.targets / powers["units"]) - 1
+        self.add(kernel, y.targets * y.wide / columns,
+                 first["insns"] + more * powers["units"] * (greatest["insns"] + powers["insns"]),
+                 first["trips"] + more * (greatest["trips"] + powers["trips"]),
+                 bytes=4 * y.edges * (1 + y.heads) + 4 * y.targets * (y.wide + 3 * y.heads),
+                 edges=entries, distinct=y.sources, row=row_bytes(y.wide))
+
+    def attention_back(self, y, loops):
+        kernel, columns = self.wide(y, "gat_back")
+        kernel = kernel.replace(">", ",false>")
+        first, sums = self.of(kernel, "list_and_turn"), self.of(kernel, "sums")
+        entries = y.edges + loops
+        more = max(0, entries / y.sources - 1)
+        self.add(kernel, y.sources * y.wide / columns, first["insns"] + more * sums["insns"], first["trips"] + more * sums["trips"],
+                 bytes=8 * y.sources * y.wide + 4 * entries * (2 + 3 * y.heads), edges=entries, distinct=y.targets, row=row_bytes(y.wide))
+        self.per_turn("edge_sum<false>", "entry", y.targets * y.heads, entries / y.targets, bytes=4 * entries * y.heads)
+        self.per_turn("zero_tail", "element", BLOCK)
+
+
+class Step(Launches):
+    """The launches of a step, in the trainer's order."""
+
+    def __init__(self, model, limits, batch):
+        super().__init__(limits, batch, model)
+        b = batch
+        self.sample(last_is_numbered=model == "GAT")
+        widths = [b["features"], b["hidden"], b["hidden"], b["classes"]]
+        layers = [Layer(l, self.nodes[2 - l], self.nodes[3 - l], self.edges[3 - l], widths[l], widths[l + 1], b["heads"] if l < 2 else 1)
+                  for l in range(3)]
+        forward, backward = {"GCN": (self.gcn, self.gcn_back), "GraphSAGE": (self.sage, self.sage_back),
+                             "GAT": (self.gat, self.gat_back)}[model]
+        self.once("advance", 1, 1)
+        for y in layers:
+            forward(y)
+            self.finish(y)
+        self.loss(layers[-1])
+        for y in reversed(layers):
+            self.finish_back(y)
+            if y.index or model == "GAT":
+                self.transpose(y)
+            backward(y)
+        parameters = sum(p.parameters(model) for p in layers)
+        self.once("advance", 1, 1)
+        self.per_turn("update", "parameter", parameters, bytes=28 * parameters)
+
     # ---- models: trainer/net/models.c, line by line ------------------------------------------------------------------
     def gcn(self, y):
         self.per_turn("scale_gcn", "node", y.sources if y.index else y.targets, bytes=24 * (y.sources if y.index else y.targets))
@@ -211,16 +241,7 @@ class Step:
         self.product(y.sources, y.wide, y.inp)
         self.scores(y, y.sources)
         self.scores(y, y.targets)
-        kernel, columns = self.wide(y, "gat")
-        kernel = kernel.replace(">", ",false>")
-        first, greatest, powers = (self.of(kernel, unit) for unit in ("list_and_turns", "greatest", "powers"))
-        entries = y.edges + y.targets
-        more = math.ceil(entries / y.targets / powers["units"]) - 1
-        self.add(kernel, y.targets * y.wide / columns,
-                 first["insns"] + more * powers["units"] * (greatest["insns"] + powers["insns"]),
-                 first["trips"] + more * (greatest["trips"] + powers["trips"]),
-                 bytes=4 * y.edges * (1 + y.heads) + 4 * y.targets * (y.wide + 3 * y.heads),
-                 edges=entries, distinct=y.sources, row=row_bytes(y.wide))
+        self.attention(y, y.targets)
         self.per_turn("mean_heads", "element_and_head", y.targets * y.out, bytes=8 * y.targets * y.out)
 
     def scores(self, y, rows):
@@ -232,15 +253,7 @@ class Step:
                  bytes=rows * 4 * (y.wide + y.heads))
 
     def gat_back(self, y):
-        kernel, columns = self.wide(y, "gat_back")
-        kernel = kernel.replace(">", ",false>")
-        first, sums = self.of(kernel, "list_and_turn"), self.of(kernel, "sums")
-        entries = y.edges + y.targets
-        more = max(0, entries / y.sources - 1)
-        self.add(kernel, y.sources * y.wide / columns, first["insns"] + more * sums["insns"], first["trips"] + more * sums["trips"],
-                 bytes=8 * y.sources * y.wide + 4 * entries * (2 + 3 * y.heads), edges=entries, distinct=y.targets, row=row_bytes(y.wide))
-        self.per_turn("edge_sum<false>", "entry", y.targets * y.heads, entries / y.targets, bytes=4 * entries * y.heads)
-        self.per_turn("zero_tail", "element", BLOCK)
+        self.attention_back(y, y.targets)
         for rows in (y.sources, y.targets):
             self.scores_back(y, rows)
         self.product(y.inp, y.wide, y.sources)
@@ -284,6 +297,43 @@ def times_of(launch, limits, gpu):
 
 def microseconds(step, inputs, gpu):
     return sum(max(times_of(l, step.limits, inputs["gpu", gpu]).values()) for l in step.all)
+
+
+# ---- cases of ggnn-bench ---------------------------------------------------------------------------------------------
+
+# Name, case, what it launches: those of the sizes of products' batch, whose graph the bench's is like.
+CASES = [
+    ("sample", "fisher-yates, 14000 nodes, fanout 10", lambda l: l.fisher_yates(l.nodes[1], l.edges[2], 16, False)),
+    ("sample", "fisher-yates, 130000 nodes, fanout 5", lambda l: l.fisher_yates(l.nodes[2], l.edges[3], 8, False)),
+    ("block", "1024 seeds, direct, 15 launches", lambda l: l.sample(True)),
+    ("block", "1024 seeds, last hop global, direct, 13 launches", lambda l: l.sample(False)),
+    ("gather", "400 B x 100000 of 8.59 GB, 1 part", lambda l: l.gather(100000, 100)),
+    ("gather", "1024 B x 100000 of 8.59 GB, 1 part", lambda l: l.gather(100000, 256)),
+    ("input", "one pass, F 100, 14000 x 5", lambda l: l.lists("reduce_lists<sum_op<store_rows<float>,false>,4>", 14000, 70000, 100, 70000)),
+    ("input", "one pass, F 100, 130000 x 5", lambda l: l.lists("reduce_lists<sum_op<store_rows<float>,false>,4>", 130000, 650000, 100, 502000)),
+    ("spmm", "sum, F 256, 14000 x 10", lambda l: l.lists("reduce_lists<sum_op<matrix_rows,false>,4>", 14000, 140000, 256, 130000)),
+    ("spmm", "mean, F 256, 130000 x 5", lambda l: l.lists("reduce_lists<sum_op<matrix_rows,false>,4>", 130000, 650000, 256, 502000)),
+    ("gat", "forward 4 x 64, 14000 x 10", lambda l: l.attention(Layer(1, 14000, 130000, 140000, 256, 256, 4), 0)),
+    ("gat", "forward 4 x 64, 130000 x 5", lambda l: l.attention(Layer(1, 130000, 502000, 650000, 256, 256, 4), 0)),
+    ("gat", "backward 4 x 64, 14000 x 10", lambda l: l.attention_back(Layer(1, 14000, 130000, 140000, 256, 256, 4), 0)),
+    ("gat", "backward 4 x 64, 130000 x 5", lambda l: l.attention_back(Layer(1, 130000, 502000, 650000, 256, 256, 4), 0)),
+    ("adam", "8.78 M parameters, 16 updates", lambda l: [l.per_turn("update", "parameter", 8.78e6, bytes=28 * 8.78e6) for _ in range(16)]),
+]
+
+
+def cases(inputs, limits):
+    """Lines: name, case; then of each GPU the microseconds, and how many per cent of them memory takes."""
+    gpus = [name for kind, name in inputs if kind == "gpu"]
+    yield "name\tcase\t" + "\t".join(f"{gpu} us\t{gpu} %" for gpu in gpus)
+    for name, case, launch in CASES:
+        launches = Launches(limits, inputs["batch", "products"])
+        launch(launches)
+        cells = [name, case]
+        for gpu in gpus:
+            times = [times_of(l, limits, inputs["gpu", gpu]) for l in launches.all]
+            us = sum(max(t.values()) for t in times)
+            cells += [f"{us:.1f}", f"{100 * sum(t['memory'] for t in times) / us:.0f}"]
+        yield "\t".join(cells)
 
 
 # ---- tables ----------------------------------------------------------------------------------------------------------
@@ -364,11 +414,14 @@ def launches(inputs, limits):
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--launches", action="store_true")
+    p.add_argument("--cases", action="store_true")
     p.add_argument("--write", action="store_true")
     args = p.parse_args()
     inputs, limits = read_inputs(), read_limits()
     if args.launches:
         launches(inputs, limits)
+    elif args.cases:
+        print(*cases(inputs, limits), sep="\n")
     elif args.write:
         text = "\n".join(lines_of(PAGE)) + "\n"
         before, after = text[: text.index(MARKS[0])], text[text.index(MARKS[1]) + len(MARKS[1]) :]

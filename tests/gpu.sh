@@ -25,6 +25,9 @@ making() {
     ends 0 1 0
 }
 
+# Without Python nothing is predicted.
+predict() { ! command -v python3 >/dev/null || python3 bench/gpu_step.py --cases >"$1"; }
+
 # Of libraries the kit asks for cuBLAS and the C library alone; OpenMP's comes with it.
 pack() {
     local kit=$build/gpu-kit own=$build/kit began=$SECONDS program
@@ -38,6 +41,7 @@ pack() {
     done
     cp -L "$(ldd "$own/ggnn-train" | awk '/libgomp/ { print $3 }')" "$kit/lib/" 2>/dev/null
     cp tests/gpu_run.sh "$kit/run.sh"
+    predict "$kit/predicted.tsv"
     echo "ggnn $(git describe --always --dirty --tags 2>/dev/null), $release" >"$kit/VERSION"
     tar -C "$build" -c gpu-kit | xz -T0 -6 >"$build/gpu-kit.tar.xz.new" && mv "$build/gpu-kit.tar.xz.new" "$build/gpu-kit.tar.xz" || ends 0 1 0
     echo "$build/gpu-kit.tar.xz: $(($(stat -c %s "$build/gpu-kit.tar.xz") / 1000)) kB, made in $((SECONDS - began)) s"
@@ -55,7 +59,8 @@ targets="gpu-tests gpu"
 [ "$command" = bench ] && targets=$build/ggnn-bench-cuda
 making BUILD="$build" ${arch:+GPU_ARCH="-arch=sm_$arch"} $targets # the GPU's own architecture alone: half the compiler's time
 [ -n "$gpu" ] || { echo "  skipped: no GPU"; ends 0 0 1; }
-bash tests/gpu_run.sh "$command" --bin "$build" --out "$build/gpu-results" "$@"
+predict "$build/predicted.tsv"
+bash tests/gpu_run.sh "$command" --bin "$build" --out "$build/gpu-results" --predicted "$build/predicted.tsv" "$@"
 code=$?
 read -r passed failed skipped <<<"$(awk -F'\t' -v kind="$command" '$1 == kind { p += $3; f += $4; s += $5 } END { print p + 0, f + 0, s + 0 }' "$build/gpu-results/results.tsv")"
 echo "$passed passed, $failed failed, $skipped skipped"

@@ -2,22 +2,24 @@
 # gpu_run.sh - runs the GPU's tests, tools and bench, as `make gpu-kit` packed them (there it is run.sh) or as
 # `make gpu-tests gpu` built them, and writes down what it finds, result by result. It needs a driver and cuBLAS, no compiler.
 #   run.sh test       every test program; losses of training beside the CPU's
-#   run.sh bench      the GPU's roofs, and every operation beside its roof; further words go to ggnn-bench
+#   run.sh bench      the GPU's roofs, and every operation beside its roof, kernels of training beside their prediction;
+#                     further words go to ggnn-bench
 #   run.sh sanitize   a chosen few tests under compute-sanitizer: memcheck, racecheck
 #   run.sh table      what these three wrote, as one table; each of them ends with it
 # Options, before further words:
 #   --out FOLDER      where results go [gpu-results]: eight files at most
 #   --bin FOLDER      where the programs are [bin, beside this script]
 #   --cublas FOLDER   where libcublas.so is [searched: LD_LIBRARY_PATH, the toolkit, the wheels of PyPI]
+#   --predicted FILE  what bench/gpu_step.py --cases printed [predicted.tsv, beside this script]
 #   --emulated        the programs are those of `make cuda-tests emulated`
 #   --only "NAME ..." of the test programs these
 #   --seconds N       that test, bench or sanitize may take [400]
 # Each goes on after a failure. Exit status: 0, 1 where something failed, 2 for a wrong call, 3 where there is no GPU or no cuBLAS.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
-out=gpu-results bin=$here/bin cublas= emulated= only= seconds=400
+out=gpu-results bin=$here/bin cublas= predicted=$here/predicted.tsv emulated= only= seconds=400
 fail() { echo "gpu: $2" >&2; exit "$1"; }
-usage() { sed -n '2,16s/^# \{0,1\}//p' "$0"; }
+usage() { sed -n '2,18s/^# \{0,1\}//p' "$0"; }
 command=${1:-} && shift
 case $command in
 test | bench | sanitize | table) ;;
@@ -26,7 +28,7 @@ test | bench | sanitize | table) ;;
 esac
 while [ $# -gt 0 ]; do
     case $1 in
-    --out | --bin | --cublas | --only | --seconds)
+    --out | --bin | --cublas | --predicted | --only | --seconds)
         [ $# -gt 1 ] || fail 2 "$1: what follows is missing"
         declare "${1#--}=$2"
         shift 2
@@ -197,6 +199,24 @@ sanitize_all() {
 
 # ==== the table =======================================================================================================
 
+# What is measured over what is predicted for this GPU; a share is the roof's least time over that: all bytes', where predicted.
+beside() {
+    awk -F'\t' -v gpu="$(head -n 1 "$out/machine.txt" 2>/dev/null)" '
+        FNR == NR && FNR == 1 { for (i = 3; i <= NF; i += 2) if (index(gpu, substr($i, 1, length($i) - 3))) us = i; next }
+        FNR == NR { if (us) { of[$1, $2] = $us; share[$1, $2] = $(us + 1) } next }
+        /^[a-z]+: / { name = substr($0, 1, index($0, ":") - 1); next }
+        match($0, / +[0-9]+ +[0-9.]+ (ns|us|ms|s) /) {
+            what = substr($0, 3, RSTART - 3)
+            if (!((name, what) in of)) next
+            split(substr($0, RSTART, RLENGTH), word, " ")
+            took = word[2] * (word[3] == "ns" ? .001 : word[3] == "us" ? 1 : word[3] == "ms" ? 1e3 : 1e6)
+            roof = match($0, /[0-9.]+ % of .*/) ? substr($0, RSTART) : ""
+            if (!rows++) print "| case | predicted | measured | ratio | share, predicted | measured |\n|---|---|---|---|---|---|"
+            printf "| %s: %s | %.1f us | %.1f us | %.2f | %d %% | %s |\n", name, what, of[name, what], took, took / of[name, what], share[name, what], roof
+        }
+        END { if (!rows) print (us ? "no case of the prediction was measured" : "nothing is predicted for this GPU") }' "$predicted" "$out/bench.log"
+}
+
 table() {
     local kind
     echo "# $(head -n 1 "$out/machine.txt" 2>/dev/null || echo "no machine was looked at")"
@@ -209,6 +229,7 @@ table() {
             { printf "| %s | %s | %s | %s | %s | %s |\n", $2, $3, $4, $5, $6, $7; passed += $3; failed += $4; skipped += $5; all += $6 }
             END { if (rows) printf "| all | %d | %d | %d | %d | |\n", passed, failed, skipped, all; else print "not run" }' "$out/results.tsv"
     done
+    if [ -f "$out/bench.log" ] && [ -f "$predicted" ]; then printf '\n## kernels of training beside their prediction\n\n' && beside; fi
     [ ! -f "$out/bench.log" ] || { printf '\n## operations beside their roofs\n\n```\n'; cat "$out/bench.log"; echo '```'; }
 }
 

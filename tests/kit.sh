@@ -61,6 +61,15 @@ says "what passes is exit status 0" 0 "$(running test)"
 # ==== bench, sanitize, table ==========================================================================================
 says "the bench runs" 0 "$(running bench gather --quick)"
 has "and the table has it" "$table" "gather 80 % of copy gather --quick"
+printf 'name\tcase\tB GPU us\tB GPU %%\tA GPU us\tA GPU %%\ngather\t400 B x 9\t1.0\t99\t50.0\t80\nspmm\tsum\t1.0\t99\t2.0\t70\n' >"$work/predicted"
+program ggnn-bench-cuda 'shift 3; echo "{}" >"$1"' 'echo "spmm: sums"' 'echo "  400 B x 9      1   9.00 us   8 us - 9 us   1 G rows/s   3.0  9 % of copy"' \
+    'echo "gather: rows"' 'echo "  400 B x 9      1   0.10 ms   8 us - 9 us   1 G rows/s   3.0  70 % of copy"' 'echo "    400 B x 9      1   7.00 us"'
+running bench --predicted "$work/predicted" >/dev/null
+has "what was measured lies beside the prediction for that GPU" "$table" "| gather: 400 B x 9 | 50.0 us | 100.0 us | 2.00 | 80 % | 70 % of copy |"
+says "and nothing else does" 1 "$(grep -c '^| .* us |' "$table")"
+sed -i s/A/C/g "$work/predicted"
+running bench --predicted "$work/predicted" >/dev/null
+has "another GPU has no prediction" "$table" "nothing is predicted for this GPU"
 says "what there is no sanitizer for is skipped" 0 "$(running sanitize)"
 has "and the table says it" "$table" "| compute-sanitizer | 0 | 0 | 1 | 0 | it is not installed |"
 says "eight files at most" 1 "$(($(ls "$work/out" | wc -l) <= 8))"

@@ -1,5 +1,6 @@
 """Tests of bench/gpu_step.py: launches by hand, and the page that holds its tables."""
 import copy
+import json
 import os
 import sys
 import unittest
@@ -50,6 +51,15 @@ class GpuStep(unittest.TestCase):
         poorer = {key: value for key, value in self.limits.items() if key != ("update", "parameter")}
         with self.assertRaisesRegex(SystemExit, "no line of update, parameter, which GAT launches"):
             self.step("GAT", poorer)
+
+    def test_cases_are_those_that_the_bench_measured(self):
+        with open(os.path.join(os.path.dirname(gpu_step.PAGE), "..", "bench", "results", "nvidia-h200-2026-11-26.json")) as file:
+            measured = {(r["bench"], r["case"]) for r in json.load(file)["results"]}
+        lines = [line.split("\t") for line in gpu_step.cases(self.inputs, self.limits)]
+        self.assertEqual(lines[0], ["name", "case", "H200 us", "H200 %", "H100 us", "H100 %", "A100 us", "A100 %"])
+        for line in lines[1:]:
+            self.assertIn((line[0], line[1]), measured)
+            self.assertTrue(all(float(cell) > 0 for cell in line[2:]), line)
 
 
 if __name__ == "__main__":
