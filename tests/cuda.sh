@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # cuda.sh - what `make cuda` runs: compiles all kernels with nvcc for sm_80 and sm_90, all warnings errors, and reads
 # ptxas's report: no kernel may spill, use local memory, or take more registers than the limit beside it,
-# GGNNI_KERNEL(registers, ...). Limits are those of nvcc 13.0; under another one they are printed only. The PTX must
-# have the loads of 16 bytes that the header says: "// 16-byte loads: n in m instances" above a kernel. tests/sass.sh holds
+# GGNNI_KERNEL(registers, ...). Limits are those of nvcc 13.0; under another one they are printed only. The PTX must not
+# round as -use_fast_math does, and must have the loads of 16 bytes that the header says: "// 16-byte loads: n in m instances" above a kernel. tests/sass.sh holds
 # the machine code of training's kernels to their budgets.
 #   tests/cuda.sh [-v]      -v: every kernel's registers, shared memory and vector loads
 set -u
@@ -124,6 +124,14 @@ loads() {
             exit bad > 0
         }'
 }
+
+# rounding PTX...: no instruction that rounds as it likes or flushes subnormal numbers, as -use_fast_math makes them
+rounding() { ! grep -h -m3 -E '\.(ftz|approx|full)[.a-z]*\.f32' "$@"; }
+printf '__global__ void k(float* x) { x[0] = x[1] / x[2]; }\n' >"$build/fast.cu"
+if rounding "$build"/all/*.ptx "$build"/node64/*.ptx && "$nvcc" -use_fast_math -arch=sm_80 -ptx -o "$build/fast.ptx" "$build/fast.cu" && ! rounding "$build/fast.ptx" >"$build/fast.log"; then
+    echo "ok every kernel rounds as the CPU does"
+else echo "  FAILED kernels round as -use_fast_math would, or it is not seen"; failed=1; fi
+
 # Three files that include the header, one with the implementation, one after CUB and one before it, one with cuRAND and one
 # without, link; so do the examples.
 printf '#include <cub/cub.cuh>\n#include "ggnn_cuda.cuh"\ncudaError_t other(float* x);\nint main() { return other(nullptr) == cudaSuccess && ggnn_cuda_exp2_array(nullptr, {nullptr, 0}, nullptr) == cudaSuccess; }\n' >"$build/one.cu"
