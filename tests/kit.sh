@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # kit.sh - does gpu_run.sh write down what happens on a GPU, whatever happens? With programs that pass, fail, break off and
 # never end in place of the GPU's, and with the emulator's where BUILD has them. One line a check: "ok ..." or "  FAILED ...".
+#   tests/kit.sh          with one program of the emulator's and a few names of its bench
+#   tests/kit.sh whole    all that run.sh test does, to its end, with the emulator's programs (three minutes): nothing else
 set -u
 cd "$(dirname "$0")/.." || exit 1
 build=${BUILD:-build}
@@ -21,6 +23,20 @@ running() { # running COMMAND OPTION...: on a "GPU", prints the exit status
     PATH=$work/path:$PATH bash tests/gpu_run.sh "$1" --bin "$work/bin" --out "$work/out" "${@:2}" >"$work/said" 2>&1
     echo $?
 }
+
+emulated() { # emulated COMMAND OPTION...: with the emulator's programs
+    [ -x "$build/ggnn-bench-emulated" ] || { echo "  skipped kit: the emulator's programs are not built"; exit; }
+    says "$1 with the emulator's programs" 0 "$(bash tests/gpu_run.sh "$1" --emulated --bin "$build" --out "$work/emulated" "${@:2}" >"$work/said" 2>&1; echo $?)"
+}
+
+if [ "${1:-}" = whole ]; then
+    emulated test --seconds 1200
+    for program in $(ls tests/*/test_cuda_*.cc | sed 's|.*/||; s|\.cc$||'); do
+        has "$program is in its table" "$work/emulated/table.md" "| $program |"
+    done
+    has "and the losses" "$work/emulated/table.md" "| losses gat | 1 | 0 | 0 |"
+    exit
+fi
 
 mkdir -p "$work/path"
 printf '#!/bin/sh\necho "A GPU, 1 MiB, 1.2, 9.0"\n' >"$work/path/nvidia-smi"
@@ -90,9 +106,6 @@ says "no GPU" 3 "$(running test)"
 has "is said" "$work/said" "no GPU: nvidia-smi finds none"
 
 # ==== the emulator's programs =========================================================================================
-if [ -x "$build/ggnn-train-emulated" ] && [ -x "$build/tests/test_cuda_unique" ]; then
-    says "the emulator's programs" 0 "$(bash tests/gpu_run.sh test --emulated --bin "$build" --out "$work/emulated" --only test_cuda_unique >"$work/said" 2>&1; echo $?)"
-    has "their losses" "$work/emulated/table.md" "| losses gat | 1 | 0 | 0 |"
-else
-    echo "  skipped kit: the emulator's programs are not built"
-fi
+emulated bench gather unique input --quick
+emulated test --only test_cuda_unique
+has "losses of the emulator's" "$work/emulated/table.md" "| losses gat | 1 | 0 | 0 |"
