@@ -3522,9 +3522,11 @@ static GGNNI_KERNEL(32, THREADS) fill_transpose(ggnn_block t, ggnn_block b, int3
 }
 
 // ---- lists ascending, so that the order of filling leaves no trace --------------------------------
-// A block takes THREADS rows: a thread each short one, then all threads the others, one by one.
+// A block takes THREADS rows: a thread each short one, then all threads the others, one by one. Long rows are
+// next to each other, as hubs are numbered early: a block takes a few in a row, the next block the next few.
 
 enum { SHORT_ROW = 16, SHARED_ROW = 2048 }; // a thread sorts alone; a block sorts in shared memory
+enum { ROW_RUN = 4 };                       // rows next to each other that a block takes
 
 __device__ inline void sort_short(int32_t* edge, int32_t* source, int32_t n)
 {
@@ -3588,10 +3590,13 @@ __device__ inline void sort_row(int32_t* edge, int32_t* source, uint32_t n)
 static GGNNI_KERNEL(32, THREADS) sort_rows(ggnn_block t)
 {
     __shared__ int32_t row[THREADS], rows; // those that are not short, in any order
-    int64_t            n = size_of(t.num_dst);
-    for (int64_t first = static_cast<int64_t>(blockIdx.x) * THREADS; first < n;
-         first += static_cast<int64_t>(gridDim.x) * THREADS) {
-        int64_t u = first + threadIdx.x, begin = 0, length = 0;
+    const int64_t      n = size_of(t.num_dst), step = static_cast<int64_t>(gridDim.x) * THREADS;
+    for (int64_t first = 0; first < n; first += step) {
+        const auto row_of = [&](uint32_t thread) {
+            return first + (static_cast<int64_t>(thread / ROW_RUN) * gridDim.x + blockIdx.x) * ROW_RUN + thread % ROW_RUN;
+        };
+        const int64_t u = row_of(threadIdx.x);
+        int64_t       begin = 0, length = 0;
         if (u < n) begin = t.indptr[u];
         if (u < n) length = t.indptr[u + 1] - begin;
         if (threadIdx.x == 0) rows = 0;
@@ -3600,7 +3605,7 @@ static GGNNI_KERNEL(32, THREADS) sort_rows(ggnn_block t)
         else sort_short(t.edge + begin, t.indices + begin, static_cast<int32_t>(length));
         __syncthreads();
         for (int32_t r = 0; r < rows; r++) {
-            const int64_t* at = t.indptr + first + row[r];
+            const int64_t* at = t.indptr + row_of(static_cast<uint32_t>(row[r]));
             sort_row(t.edge + at[0], t.indices + at[0], static_cast<uint32_t>(at[1] - at[0]));
         }
         __syncthreads(); // before row and rows are written again
@@ -5610,18 +5615,20 @@ template <class F> __device__ inline void for_lists(const edges_job& s, F body)
     }
 }
 
-// use(load(i), i) for i in [begin, end), in order, IN_FLIGHT loads at a time while that many are left. (A
-// load whose use depends on a condition would be made only where it holds, one after another.)
-template <class L, class U> __device__ inline void in_order(int64_t begin, int64_t end, L load, U use)
+// use(load(i), i) for i in [begin, end), in order, FLIGHT loads at a time while that many are left, then
+// IN_FLIGHT. (A load whose use depends on a condition would be made only where it holds, one after another.)
+template <int FLIGHT = IN_FLIGHT, class L, class U>
+__device__ inline void in_order(int64_t begin, int64_t end, L load, U use)
 {
 #pragma unroll 1
-    for (; begin + IN_FLIGHT <= end; begin += IN_FLIGHT) {
-        decltype(load(begin)) x[IN_FLIGHT];
+    for (; begin + FLIGHT <= end; begin += FLIGHT) {
+        decltype(load(begin)) x[FLIGHT];
 #pragma unroll
-        for (int j = 0; j < IN_FLIGHT; j++) x[j] = load(begin + j);
+        for (int j = 0; j < FLIGHT; j++) x[j] = load(begin + j);
 #pragma unroll
-        for (int j = 0; j < IN_FLIGHT; j++) use(x[j], begin + j);
+        for (int j = 0; j < FLIGHT; j++) use(x[j], begin + j);
     }
+    if constexpr (FLIGHT > IN_FLIGHT) return in_order(begin, end, load, use);
 #pragma unroll 1
     for (; begin < end; begin++) use(load(begin), begin);
 }
@@ -5852,7 +5859,7 @@ __device__ inline void scores_back_rows(const scores_back_job& s, int64_t u, int
 // A thread goes down the V columns of one chunk over 256 rows, which are a segment of datt's sum. No two
 // threads have a number in common.
 // 16-byte loads: 4 in 1 instances
-template <int V> static GGNNI_KERNEL(64, THREADS, 4) scores_back(scores_back_job s)
+template <int V> static GGNNI_KERNEL(80, THREADS, 3) scores_back(scores_back_job s)
 {
     const int64_t n = size_of(s.n), items = (n + SEGMENT - 1) / SEGMENT * s.chunks.by;
     const int64_t step = static_cast<int64_t>(gridDim.x) * THREADS;
@@ -5863,20 +5870,21 @@ template <int V> static GGNNI_KERNEL(64, THREADS, 4) scores_back(scores_back_job
         chunk<float, V>       sum = {};
         int64_t               u = segment * SEGMENT;
 #pragma unroll 1
-        for (; u + 2 <= end; u += 2) scores_back_rows<V, 2>(s, u, head, s.z + c * V, s.dz + c * V, att, sum);
-        if (u < end) scores_back_rows<V, 1>(s, u, head, s.z + c * V, s.dz + c * V, att, sum);
+        for (; u + 4 <= end; u += 4) scores_back_rows<V, 4>(s, u, head, s.z + c * V, s.dz + c * V, att, sum);
+#pragma unroll 1
+        for (; u < end; u++) scores_back_rows<V, 1>(s, u, head, s.z + c * V, s.dz + c * V, att, sum);
         store_chunk<false>(s.partial + segment * s.width + c * V, sum);
     }
 }
 
 // datt = the segments' sums, in order: a thread a column, which goes through n / 256 of them one by one.
-static GGNNI_KERNEL(40, THREADS) add_segments(float* datt, const float* partial, ggnn_count n, int32_t width)
+static GGNNI_KERNEL(48, THREADS, 3) add_segments(float* datt, const float* partial, ggnn_count n, int32_t width)
 {
     const int64_t segments = (size_of(n) + SEGMENT - 1) / SEGMENT;
     const int32_t column = static_cast<int32_t>(blockIdx.x * THREADS + threadIdx.x);
     float         total = 0;
     if (column >= width) return;
-    in_order(
+    in_order<32>(
         0, segments, [&](int64_t i) { return __ldg(partial + i * width + column); },
         [&](float part, int64_t) { total = __fadd_rn(total, part); });
     datt[column] = total;

@@ -20,6 +20,7 @@ using ggnni::exp2_rounded;
 using ggnni::first_error;
 using ggnni::grain_of;
 using ggnni::grid_of;
+using ggnni::in_order;
 using ggnni::launch;
 using ggnni::least;
 using ggnni::LOG2_E;
@@ -363,36 +364,37 @@ static GGNNI_KERNEL(40, THREADS) normalise_back(const __grid_constant__ norm_job
 
 __device__ inline int64_t segments_of(int64_t rows) { return (rows + ROWS - 1) / ROWS; }
 
+// term(begin) + ... + term(end - 1), one after the other. Too few threads do this to wait for each.
+template <class T> __device__ inline float sum_of(int64_t begin, int64_t end, T term)
+{
+    float sum = 0;
+    in_order<32>(begin, end, term, [&](float x, int64_t) { sum = __fadd_rn(sum, x); });
+    return sum;
+}
+
 // Rows 3 s + which of sums: of dh, or with `normed` of dh * normed and in the next row of dh.
-static GGNNI_KERNEL(40, THREADS)
+static GGNNI_KERNEL(80, THREADS, 3)
     column_sums(dense sums, int which, dense dh, const float* normed, int64_t ld_normed, divider cols)
 {
     const int64_t n = size_of(dh.rows);
     for_items(segments_of(n) * cols.by, [&](int64_t t) {
-        const int64_t s = quotient(t, cols), j = t - s * cols.by, end = least(n, (s + 1) * ROWS);
-        float         sum = 0, products = 0;
-#pragma unroll 4
-        for (int64_t i = s * ROWS; i < end; i++) {
-            const float d = dh.v[i * dh.ld + j];
-            sum = __fadd_rn(sum, d);
-            if (normed) products = __fadd_rn(products, __fmul_rn(d, normed[i * ld_normed + j]));
-        }
-        float* to = sums.v + (3 * s + which) * sums.ld + j;
+        const int64_t s = quotient(t, cols), j = t - s * cols.by, begin = s * ROWS, end = least(n, begin + ROWS);
+        const auto    element = [&](int64_t i) { return __ldg(dh.v + i * dh.ld + j); };
+        float*        to = sums.v + (3 * s + which) * sums.ld + j;
         if (normed) {
-            to[0] = products;
-            to[sums.ld] = sum;
-        } else to[0] = sum;
+            *to = sum_of(begin, end, [&](int64_t i) { return __fmul_rn(element(i), __ldg(normed + i * ld_normed + j)); });
+            to += sums.ld;
+        }
+        *to = sum_of(begin, end, element);
     });
 }
 
-static GGNNI_KERNEL(40, THREADS) add_column_sums(dense d, dense sums, int which, ggnn_count rows)
+static GGNNI_KERNEL(64, THREADS, 3) add_column_sums(dense d, dense sums, int which, ggnn_count rows)
 {
     const int64_t segments = segments_of(size_of(rows));
     for_items(d.cols, [&](int64_t j) {
-        float sum = 0;
-#pragma unroll 4
-        for (int64_t s = 0; s < segments; s++) sum = __fadd_rn(sum, sums.v[(3 * s + which) * sums.ld + j]);
-        d.v[j] = sum;
+        const float* first = sums.v + which * sums.ld + j;
+        d.v[j] = sum_of(0, segments, [&](int64_t s) { return __ldg(first + s * (3 * sums.ld)); });
     });
 }
 
