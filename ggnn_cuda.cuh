@@ -5628,9 +5628,11 @@ __device__ inline void in_order(int64_t begin, int64_t end, L load, U use)
 #pragma unroll
         for (int j = 0; j < FLIGHT; j++) use(x[j], begin + j);
     }
-    if constexpr (FLIGHT > IN_FLIGHT) return in_order(begin, end, load, use);
+    if constexpr (FLIGHT > IN_FLIGHT) in_order(begin, end, load, use);
+    else {
 #pragma unroll 1
-    for (; begin < end; begin++) use(load(begin), begin);
+        for (; begin < end; begin++) use(load(begin), begin);
+    }
 }
 
 // The same for the segments of a list that are this lane's.
