@@ -579,15 +579,60 @@ void tier_plan_take_slopes(tier_plan* p, const int64_t slopes[2])
                    "would save)", (long long)slopes[0], (long long)slopes[1]);
 }
 
-/* Lists that parts hold in another order than the file's, or than rows', have a ranking of their own, which takes room: what is
-   placed then is placed again, with less. No more than four rankings are kept. */
+/* held (N): of how many ranks each node is cached. */
+static bool count_cached(tier_plan* p, tiers_kind kind, int64_t* held, error* why)
+{
+    const tiers_share* s = &p->plan.share[kind];
+    int64_t* own = p->comm ? memory_new(memory_product((size_t)p->nodes, sizeof *own, 1), "cached nodes", why) : held;
+    for (int64_t v = 0; own && v < p->nodes; v++) own[v] = (s->cache_rank ? s->cache_rank[v] : v) < s->cached;
+    const bool good = own && (!p->comm || sum_counts(p, held, own, why));
+    if (own != held) memory_free(own);
+    return good;
+}
+
+/* What every cache has is read from no part: in the parts' order such nodes come last (CliqueOpt of XGNN, Legion). Sets *moved
+   where that is another order than the one by which parts were filled. */
+static bool order_behind_caches(tier_plan* p, tiers_kind kind, bool* moved, error* why)
+{
+    const tiers_share* s = &p->plan.share[kind];
+    const int32_t ranks = p->comm ? p->comm->ranks : 1;
+    if (s->stored == 0 || s->stored == p->nodes) return true;
+    int64_t* held = memory_new(memory_product((size_t)p->nodes, sizeof *held, 1), "cached nodes", why);
+    ggnn_node *to = held ? new_rank(p, why) : NULL, next = 0;
+    const bool good = to && count_cached(p, kind, held, why);
+    for (int64_t v = 0; good && v < p->nodes; v++) p->work[p->hot[kind][v]] = (ggnn_node)v;
+    for (int last = 0; good && last < 2; last++)
+        for (int64_t i = 0; i < p->nodes; i++)
+            if ((held[p->work[i]] == ranks) == last) to[p->work[i]] = next++;
+    if (good && memcmp(to, p->of_parts[kind], (size_t)p->nodes * sizeof *to)) {
+        p->of_parts[kind] = to;
+        *moved = true;
+    }
+    memory_free(held);
+    return good;
+}
+
+static bool order_parts(tier_plan* p, bool* moved, error* why)
+{
+    *moved = false;
+    if (p->options.cache == CACHE_NONE) return true;
+    return order_behind_caches(p, TIERS_FEATURES, moved, why) &&
+           (p->options.cache != DUAL || order_behind_caches(p, TIERS_GRAPH, moved, why));
+}
+
+/* Once more, with less room, where rankings take more than was kept for them: lists that parts hold in another order than the file's,
+   or than rows', have one of their own. And once more where caches have what parts were to hold: their size depends on the parts'
+   where it is what is left (--cache-bytes auto), so that the last turn may leave a few nodes in both, or in neither. */
+enum { FILL_TURNS = 5 };
 bool tier_plan_fill(tier_plan* p, int64_t peak, error* why)
 {
     int notes = 0;
     int64_t fits = 0;
+    bool moved = true;
     fit_file(p);
+    memcpy(p->hot, p->of_parts, sizeof p->hot);
     while (notes < TIER_NOTES_MAX && p->note[notes][0]) notes++;
-    for (int turn = 0; turn < 4 && !fits; turn++) {
+    for (int turn = 0; turn < FILL_TURNS && (!fits || moved); turn++) {
         for (int i = notes; i < TIER_NOTES_MAX; i++) p->note[i][0] = 0; /* of the turn before */
         memset(p->plan.share, 0, sizeof p->plan.share);
         if (!fill_once(p, peak, why)) return false;
@@ -596,6 +641,8 @@ bool tier_plan_fill(tier_plan* p, int64_t peak, error* why)
         fits = p->total == INT64_MAX || needed <= p->kept;
         if (!fits) p->kept = needed;
         if (!least(p, &fits, why)) return false;
+        moved = false;
+        if (turn < FILL_TURNS - 1 && !order_parts(p, &moved, why)) return false;
     }
     return true;
 }

@@ -9,7 +9,8 @@
    The parts' order is that of all ranks together. So is a cache's, as a rank may get any node in a batch. Where it has training
    nodes of its own (--partition pagraph), and by `optimal`, a cache's order is that of its own rank's batches. Same options, same plan, on
    every machine and backend, but for what memory is free; of counted policies (presc, dual, optimal) on as many devices.
-   Parts that store all of a kind store it by id, as order has no meaning then.
+   Parts that store all of a kind store it by id, as order has no meaning then. Parts that store a share of a kind hold the hottest
+   of what not every device has cached.
 
    With --partition pagraph a cache is of the closure of its rank's training nodes: by degree, counted over the lists
    that its batches read; by counted policies in the order of what it read itself; by others in their order. With --parallel split, where a row is read by its owner alone, a
@@ -40,9 +41,10 @@ typedef struct { /* all zeros: there is no plan */
     ggnn_placement placement;
     int64_t* count[TIERS_KINDS];              /* (N) what this rank's batches read; NULL: not counted */
     const ggnn_node* of_parts[TIERS_KINDS];   /* (N) ranks that order the parts of all devices */
+    const ggnn_node* hot[TIERS_KINDS];        /* (N) the same, hottest first: of_parts before caches are looked at */
     const ggnn_node* of_cache[TIERS_KINDS];   /* (N) ranks that order this device's cache */
     int64_t  kept;                            /* bytes of the rankings that room is left for on the device */
-    ggnn_node* memory[24];                    /* of ranks */
+    ggnn_node* memory[40];                    /* of ranks */
     comm_shared shared;                       /* ranks that all threads of a process share */
     ggnn_node* work;                          /* (2 N) */
     char note[TIER_NOTES_MAX][200];           /* what the user is to know */
