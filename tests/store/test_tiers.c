@@ -173,9 +173,11 @@ typedef struct { /* a run's options, and what this test makes of them without gg
     ggnn_node* cache[TIERS_KINDS]; /* of one rank's cache */
     int64_t stored[TIERS_KINDS], cached[TIERS_KINDS];
     bool dealt;                    /* lists lie in parts by rank[TIERS_GRAPH], also where all are stored */
+    bool moved;                    /* rows lie in parts in another order than a cache's: behind what all caches have */
     bool split, single;            /* --parallel split, by owners of ids modulo P; sampled by ranks in turn */
     int64_t batch;                 /* of an epoch */
     int64_t left;                  /* bytes for a cache of --cache-bytes auto */
+    int64_t budget;                /* bytes of a cache */
     tiers_reads rows, lists, list_bytes;
     int64_t from[8];
 } oracle;
@@ -430,15 +432,16 @@ static void read_batch(oracle* o, int32_t r, const ggnn_batch* b)
 /* ---- what fits ---- */
 
 /* How many rankings a device keeps, of parts with these: one serves all where no batch is counted; else one of lists, one of
-   rows, one of a cache that is ordered otherwise, and two of a dual cache. */
+   rows, one of a cache that is ordered otherwise, and two of a dual cache. Rows that begin behind caches have one of their own. */
 static int64_t rankings_of(const oracle* o, bool lists, bool rows)
 {
     const config* c = &o->config;
     const hotness_policy by = (hotness_policy)(c->cache - 1);
     const bool cache = c->cache != 0, own = cache && o->P > 1 && (by == HOTNESS_OPTIMAL || o->split);
-    if (!cache || !hotness_is_counted(by)) return own ? (lists || rows) + 1 : lists || rows || cache;
+    const bool apart = o->moved && rows;
+    if (!cache || !hotness_is_counted(by)) return own ? (lists || rows) + 1 : apart ? 2 : lists || rows || cache;
     if (by == HOTNESS_DUAL) return lists + rows + 2;
-    return lists + (own ? rows + cache : rows || cache);
+    return lists + (own || apart ? rows + cache : rows || cache);
 }
 
 /* Those that it needs in the end: what is stored whole needs none, lists that were dealt have one of their own. */
@@ -482,6 +485,65 @@ static int64_t fit_rows(oracle* o, int64_t room)
     return each * row;
 }
 
+/* held: what rank q caches as well, where rank r does. */
+static void keep_cached(oracle* o, int32_t r, int32_t q, tiers_kind kind, bool* held)
+{
+    const int64_t N = o->task.graph.num_nodes;
+    oracle of_q = *o;
+    for (int k = 0; k < TIERS_KINDS; k++) {
+        of_q.cache[k] = malloc((size_t)N * sizeof(ggnn_node));
+        memcpy(of_q.cache[k], o->cache[k], (size_t)N * sizeof(ggnn_node));
+    }
+    if (q != r && o->config.cache == HOTNESS_DUAL + 1) fill_dual(&of_q, q, o->budget);
+    if (q != r && o->config.cache == HOTNESS_OPTIMAL + 1 && !o->split) {
+        free(of_q.cache[kind]);
+        of_q.cache[kind] = ranked(o, o->hot[kind][q], NULL, true);
+    }
+    for (int64_t v = 0; v < N; v++) held[v] = held[v] && is_cached(&of_q, kind, v) && reads_it(o, q, kind, v);
+    for (int k = 0; k < TIERS_KINDS; k++) free(of_q.cache[k]);
+}
+
+/* A ranking of a limited memory is taken only for what takes more than it. */
+static bool is_worth_it(const oracle* o, tiers_kind kind, const ggnn_node* hot, const bool* held)
+{
+    int64_t twice = 0;
+    for (int64_t v = 0; v < o->task.graph.num_nodes; v++)
+        if (held[v] && hot[v] < o->stored[kind]) twice += kind == TIERS_FEATURES ? o->task.features.pitch : list_bytes_of(&o->task, v);
+    return !o->config.device_memory || twice * (is_placed ? placed.most : 1) > o->P * o->task.graph.num_nodes * (int64_t)sizeof(ggnn_node);
+}
+
+/* The order of what is hot, but what all caches have at its end. Is it another one than the parts'? */
+static bool put_cached_last(oracle* o, int32_t r, tiers_kind kind, const ggnn_node* hot)
+{
+    const int64_t N = o->task.graph.num_nodes;
+    ggnn_node *order = malloc((size_t)N * sizeof *order), *rank = malloc((size_t)N * sizeof *rank), next = 0;
+    bool *held = malloc((size_t)N * sizeof *held), moved;
+    memset(held, 1, (size_t)N * sizeof *held);
+    for (int32_t q = 0; q < o->P; q++) keep_cached(o, r, q, kind, held);
+    for (int64_t v = 0; v < N; v++) order[hot[v]] = (ggnn_node)v;
+    for (int64_t i = 0; i < N; i++) if (!held[order[i]]) rank[order[i]] = next++;
+    for (int64_t i = 0; i < N; i++) if (held[order[i]]) rank[order[i]] = next++;
+    moved = memcmp(rank, o->rank[kind], (size_t)N * sizeof *rank) != 0 &&
+            (memcmp(o->rank[kind], hot, (size_t)N * sizeof *rank) != 0 || is_worth_it(o, kind, hot, held));
+    if (moved) memcpy(o->rank[kind], rank, (size_t)N * sizeof *rank);
+    if (moved && kind == TIERS_FEATURES) o->moved = true;
+    free(order);
+    free(rank);
+    free(held);
+    return moved;
+}
+
+static void fill_cache(oracle* o, int32_t r, int64_t bytes)
+{
+    const int64_t row = o->task.features.pitch;
+    int64_t reach = 0;
+    for (int64_t v = 0; v < o->task.graph.num_nodes; v++) reach += reads_it(o, r, TIERS_FEATURES, v);
+    o->budget = bytes;
+    o->cached[TIERS_GRAPH] = o->cached[TIERS_FEATURES] = 0;
+    if (o->config.cache) o->cached[TIERS_FEATURES] = bytes / row < reach ? bytes / row : reach;
+    if (o->config.cache == HOTNESS_DUAL + 1) fill_dual(o, r, bytes);
+}
+
 /* What is stored and cached: what is asked for, and of --device-memory what is left of it. */
 static void fit(oracle* o, int32_t r)
 {
@@ -489,37 +551,45 @@ static void fit(oracle* o, int32_t r)
     const int64_t N = o->task.graph.num_nodes, row = o->task.features.pitch;
     const hotness_policy by = (hotness_policy)(c->cache - 1);
     const bool caches = c->cache != 0;
-    int64_t all = N * row, given = 0, reach = 0, used;
-    for (int64_t v = 0; v < N; v++) {
-        all += list_bytes_of(&o->task, v);
-        reach += reads_it(o, r, TIERS_FEATURES, v);
-    }
+    int64_t all = N * row, given = 0, used;
+    for (int64_t v = 0; v < N; v++) all += list_bytes_of(&o->task, v);
     if (caches && c->cache_bytes >= 0) given = c->cache_bytes;
     else if (caches && !c->cache_auto) given = by == HOTNESS_DUAL ? (int64_t)(c->cache_ratio * (double)all) : row * (int64_t)(c->cache_ratio * (double)N + 1e-9);
-    ggnn_node* order = malloc((size_t)N * sizeof *order); /* before any list is dealt */
-    int64_t kept = rankings_of(o, c->store_graph > 0, c->store_features > 0), needed = kept;
-    memcpy(order, o->rank[TIERS_GRAPH], (size_t)N * sizeof *order);
-    o->cached[TIERS_GRAPH] = 0;
-    do {
-        kept = needed > kept ? needed : kept;
-        memcpy(o->rank[TIERS_GRAPH], order, (size_t)N * sizeof *order);
+    int64_t kept = rankings_of(o, c->store_graph > 0, c->store_features > 0), needed = 0;
+    ggnn_node *hot[TIERS_KINDS], *lists = malloc((size_t)N * sizeof *lists); /* the order before any list is dealt */
+    for (int kind = 0; kind < TIERS_KINDS; kind++) {
+        hot[kind] = malloc((size_t)N * sizeof **hot);
+        memcpy(hot[kind], o->rank[kind], (size_t)N * sizeof **hot);
+    }
+    memcpy(lists, hot[TIERS_GRAPH], (size_t)N * sizeof *lists);
+    for (int turn = 0, again = 1; again; turn++) {
+        memcpy(o->rank[TIERS_GRAPH], lists, (size_t)N * sizeof *lists);
         o->stored[TIERS_GRAPH] = (int64_t)(c->store_graph * (double)N + 1e-9);
         o->stored[TIERS_FEATURES] = (int64_t)(c->store_features * (double)N + 1e-9);
         o->dealt = false;
-        if (!c->device_memory) break;
-        const int64_t taken = c->reserve_bytes + kept * N * (int64_t)sizeof(ggnn_node);
-        const int64_t room = c->device_memory > taken ? c->device_memory - taken : 0, copies = is_placed ? placed.most : 1;
-        const int64_t part = (room > given ? room - given : 0) / copies;
-        used = c->prefer ? fit_rows(o, part) : fit_lists(o, part);
-        used += c->prefer ? fit_lists(o, part - used) : fit_rows(o, part - used);
-        o->left = room - copies * used;
-        needed = rankings_needed(o);
-    } while (needed > kept);
-    free(order);
-    if (c->cache_auto) given = o->left;
-    o->cached[TIERS_FEATURES] = given / row < reach ? given / row : reach;
-    if (!caches) o->cached[TIERS_FEATURES] = 0;
-    if (caches && by == HOTNESS_DUAL) fill_dual(o, r, given);
+        if (c->device_memory) {
+            const int64_t taken = c->reserve_bytes + kept * N * (int64_t)sizeof(ggnn_node);
+            const int64_t room = c->device_memory > taken ? c->device_memory - taken : 0, copies = is_placed ? placed.most : 1;
+            const int64_t part = (room > given ? room - given : 0) / copies;
+            used = c->prefer ? fit_rows(o, part) : fit_lists(o, part);
+            used += c->prefer ? fit_lists(o, part - used) : fit_rows(o, part - used);
+            o->left = room - copies * used;
+            needed = rankings_needed(o);
+        }
+        fill_cache(o, r, c->cache_auto ? o->left : given);
+        again = needed > kept;
+        kept = again ? needed : kept;
+        for (int kind = 0; caches && turn < 4 && kind < TIERS_KINDS; kind++) {
+            const int64_t stored = o->stored[kind];
+            ggnn_node* dealt = kind == TIERS_GRAPH ? o->rank[kind] : NULL; /* the parts' order is what `lists` has */
+            if (stored == 0 || stored == N || (kind == TIERS_GRAPH && by != HOTNESS_DUAL)) continue;
+            if (dealt) o->rank[kind] = lists;
+            again |= put_cached_last(o, r, (tiers_kind)kind, hot[kind]);
+            if (dealt) o->rank[kind] = dealt;
+        }
+    }
+    for (int kind = 0; kind < TIERS_KINDS; kind++) free(hot[kind]);
+    free(lists);
 }
 
 /* The r-th number of an array of the log's last record of ranks: "rows":{"cache":[..],"own":.. */
@@ -1663,7 +1733,8 @@ static void turn_all_but_the_first(const char* graph, const char* path)
     dataset_close(&d);
 }
 
-/* After `reorder` the hottest are the first: no table of ranks is kept, and what lies where is the same. */
+/* After `reorder` the hottest are the first: no table of ranks is kept but of rows that begin behind the cache, and what lies where is
+   the same. */
 TEST(a_ranking_that_is_the_order_of_ids_takes_no_room)
 {
     char options[400];
@@ -1688,9 +1759,10 @@ TEST(a_ranking_that_is_the_order_of_ids_takes_no_room)
         p = (planner){.config = &c, .task = &t, .c = &one};
         plan_one(&p);
         CHECK_STR(p.why.text, "");
-        for (int kind = 0; kind < TIERS_KINDS; kind++) CHECK((p.plan.plan.share[kind].rank == NULL) == ordered);
+        CHECK((p.plan.plan.share[TIERS_GRAPH].rank == NULL) == ordered);
+        CHECK(p.plan.plan.share[TIERS_FEATURES].rank != NULL);
         CHECK((p.plan.plan.share[TIERS_FEATURES].cache_rank == NULL) == ordered);
-        CHECK_EQ(tier_plan_rankings(&p.plan), ordered ? 0 : 2 * t.graph.num_nodes * (int64_t)sizeof(ggnn_node)); /* of lists, of rows */
+        CHECK_EQ(tier_plan_rankings(&p.plan), (ordered ? 1 : 3) * t.graph.num_nodes * (int64_t)sizeof(ggnn_node)); /* of lists, of rows */
         tier_plan_close(&p.plan);
         comm_close_threads(&one, 1);
         task_close(&t);

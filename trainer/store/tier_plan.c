@@ -590,6 +590,18 @@ static bool count_cached(tier_plan* p, tiers_kind kind, int64_t* held, error* wh
     return good;
 }
 
+/* Is it worth a ranking of a device's limited memory that nothing of what all caches have lies in parts too? Once it was, it is. */
+static bool worth_a_ranking(const tier_plan* p, tiers_kind kind, const int64_t* held)
+{
+    const int32_t ranks = p->comm ? p->comm->ranks : 1, copies = p->plan.placement ? p->placement.most : 1;
+    double twice = 0;
+    if (p->total == INT64_MAX || p->of_parts[kind] != p->hot[kind]) return true;
+    for (int64_t v = 0; v < p->nodes; v++)
+        if (held[v] == ranks && p->hot[kind][v] < p->plan.share[kind].stored)
+            twice += (double)(kind == TIERS_FEATURES ? p->sizes.row : ggnn_list_bytes(&p->sizes, v));
+    return twice * copies > (double)tier_plan_rank_bytes(p->nodes, p->parts);
+}
+
 /* What every cache has is read from no part: in the parts' order such nodes come last (CliqueOpt of XGNN, Legion). Sets *moved
    where that is another order than the one by which parts were filled. */
 static bool order_behind_caches(tier_plan* p, tiers_kind kind, bool* moved, error* why)
@@ -604,7 +616,7 @@ static bool order_behind_caches(tier_plan* p, tiers_kind kind, bool* moved, erro
     for (int last = 0; good && last < 2; last++)
         for (int64_t i = 0; i < p->nodes; i++)
             if ((held[p->work[i]] == ranks) == last) to[p->work[i]] = next++;
-    if (good && memcmp(to, p->of_parts[kind], (size_t)p->nodes * sizeof *to)) {
+    if (good && memcmp(to, p->of_parts[kind], (size_t)p->nodes * sizeof *to) && worth_a_ranking(p, kind, held)) {
         p->of_parts[kind] = to;
         *moved = true;
     }
