@@ -94,6 +94,7 @@ static tiers_source source_of(const worker* w, const config* c, const task* t)
     from.owners = (ggnn_owner)c->owners;
     from.machines = c->store == STORE_SHARDS;
     from.exchange = from.machines || c->gather == GATHER_EXCHANGE;
+    if (c->parallel == PARALLEL_SPLIT && t->owners.at.parts && !from.exchange) from.owned = &t->owners.at;
     const bool parts = c->store == STORE_PARTS || from.exchange ||
                        (c->store == STORE_AUTO && (c->tiers || !w->device->host_memory));
     if (parts && w->comm->ranks > 1) from.over = w->comm;

@@ -431,6 +431,9 @@ static void read_batch(oracle* o, int32_t r, const ggnn_batch* b)
 
 /* ---- what fits ---- */
 
+/* In --parallel split a part has rows of its device's own nodes. */
+static bool is_dealt_by_owner(const oracle* o) { return o->split && o->P > 1; }
+
 /* How many rankings a device keeps, of parts with these: one serves all where no batch is counted; else one of lists, one of
    rows, one of a cache that is ordered otherwise, and two of a dual cache. Rows that begin behind caches have one of their own. */
 static int64_t rankings_of(const oracle* o, bool lists, bool rows)
@@ -439,6 +442,7 @@ static int64_t rankings_of(const oracle* o, bool lists, bool rows)
     const hotness_policy by = (hotness_policy)(c->cache - 1);
     const bool cache = c->cache != 0, own = cache && o->P > 1 && (by == HOTNESS_OPTIMAL || o->split);
     const bool apart = o->moved && rows;
+    if (is_dealt_by_owner(o)) return lists + rows + (cache && by == HOTNESS_DUAL ? 2 : cache);
     if (!cache || !hotness_is_counted(by)) return own ? (lists || rows) + 1 : apart ? 2 : lists || rows || cache;
     if (by == HOTNESS_DUAL) return lists + rows + 2;
     return lists + (own || apart ? rows + cache : rows || cache);
@@ -449,7 +453,7 @@ static int64_t rankings_needed(const oracle* o)
 {
     const int64_t N = o->task.graph.num_nodes, lists = o->stored[TIERS_GRAPH], rows = o->stored[TIERS_FEATURES];
     const bool dealt = o->dealt && lists > 0;
-    return dealt + rankings_of(o, !dealt && lists > 0 && lists < N, rows > 0 && rows < N);
+    return dealt + rankings_of(o, !dealt && lists > 0 && lists < N, rows > 0 && (rows < N || is_dealt_by_owner(o)));
 }
 
 /* Of `room` bytes a part: the wanted lists, all by id, or else those that are dealt to parts in the order of what is hot. Returns the
@@ -485,8 +489,8 @@ static int64_t fit_rows(oracle* o, int64_t room)
     return each * row;
 }
 
-/* held: what rank q caches as well, where rank r does. */
-static void keep_cached(oracle* o, int32_t r, int32_t q, tiers_kind kind, bool* held)
+/* held: what rank q caches as well, if it reads it. */
+static void keep_cached(oracle* o, int32_t r, int32_t q, tiers_kind kind, const ggnn_node* hot, bool* held)
 {
     const int64_t N = o->task.graph.num_nodes;
     oracle of_q = *o;
@@ -499,8 +503,34 @@ static void keep_cached(oracle* o, int32_t r, int32_t q, tiers_kind kind, bool* 
         free(of_q.cache[kind]);
         of_q.cache[kind] = ranked(o, o->hot[kind][q], NULL, true);
     }
-    for (int64_t v = 0; v < N; v++) held[v] = held[v] && is_cached(&of_q, kind, v) && reads_it(o, q, kind, v);
+    if (q != r && o->split && o->config.cache != HOTNESS_DUAL + 1) {
+        int64_t reach = 0;
+        memcpy(of_q.cache[kind], hot, (size_t)N * sizeof(ggnn_node));
+        put_own_first(o, q, kind, of_q.cache[kind]);
+        for (int64_t v = 0; v < N; v++) reach += reads_it(o, q, kind, v);
+        of_q.cached[kind] = o->budget / o->task.features.pitch < reach ? o->budget / o->task.features.pitch : reach;
+    }
+    for (int64_t v = 0; v < N; v++) held[v] = held[v] && (is_cached(&of_q, kind, v) || !reads_it(o, q, kind, v));
     for (int k = 0; k < TIERS_KINDS; k++) free(of_q.cache[k]);
+}
+
+/* Ranks of nodes in this order: in turn; of rows in --parallel split to each part its owner's next, or the next of the owner with
+   most left. */
+static void deal(const oracle* o, tiers_kind kind, const ggnn_node* order, ggnn_node* rank)
+{
+    const int64_t N = o->task.graph.num_nodes;
+    bool* taken = calloc((size_t)N, sizeof *taken);
+    int64_t left[8] = {0};
+    for (int64_t v = 0; v < N; v++) left[v % o->P]++;
+    for (int64_t i = 0; i < N; i++) {
+        int64_t part = i % o->P, at = 0;
+        for (int64_t q = 0; !left[i % o->P] && q < o->P; q++) if (left[q] > left[part]) part = q;
+        while (taken[at] || (is_dealt_by_owner(o) && kind == TIERS_FEATURES && order[at] % o->P != part)) at++;
+        taken[at] = true;
+        left[order[at] % o->P]--;
+        rank[order[at]] = (ggnn_node)i;
+    }
+    free(taken);
 }
 
 /* A ranking of a limited memory is taken only for what takes more than it. */
@@ -516,13 +546,17 @@ static bool is_worth_it(const oracle* o, tiers_kind kind, const ggnn_node* hot, 
 static bool put_cached_last(oracle* o, int32_t r, tiers_kind kind, const ggnn_node* hot)
 {
     const int64_t N = o->task.graph.num_nodes;
-    ggnn_node *order = malloc((size_t)N * sizeof *order), *rank = malloc((size_t)N * sizeof *rank), next = 0;
+    ggnn_node *order = malloc((size_t)N * sizeof *order), *rank = malloc((size_t)N * sizeof *rank);
+    ggnn_node* late = malloc((size_t)N * sizeof *late);
+    int64_t next = 0;
     bool *held = malloc((size_t)N * sizeof *held), moved;
     memset(held, 1, (size_t)N * sizeof *held);
-    for (int32_t q = 0; q < o->P; q++) keep_cached(o, r, q, kind, held);
+    for (int32_t q = 0; q < o->P; q++) keep_cached(o, r, q, kind, hot, held);
     for (int64_t v = 0; v < N; v++) order[hot[v]] = (ggnn_node)v;
-    for (int64_t i = 0; i < N; i++) if (!held[order[i]]) rank[order[i]] = next++;
-    for (int64_t i = 0; i < N; i++) if (held[order[i]]) rank[order[i]] = next++;
+    for (int64_t i = 0; i < N; i++) if (!held[order[i]]) late[next++] = order[i];
+    for (int64_t i = 0; i < N; i++) if (held[order[i]]) late[next++] = order[i];
+    deal(o, kind, late, rank);
+    free(late);
     moved = memcmp(rank, o->rank[kind], (size_t)N * sizeof *rank) != 0 &&
             (memcmp(o->rank[kind], hot, (size_t)N * sizeof *rank) != 0 || is_worth_it(o, kind, hot, held));
     if (moved) memcpy(o->rank[kind], rank, (size_t)N * sizeof *rank);
@@ -562,6 +596,12 @@ static void fit(oracle* o, int32_t r)
         memcpy(hot[kind], o->rank[kind], (size_t)N * sizeof **hot);
     }
     memcpy(lists, hot[TIERS_GRAPH], (size_t)N * sizeof *lists);
+    if (is_dealt_by_owner(o)) {
+        ggnn_node* order = malloc((size_t)N * sizeof *order);
+        for (int64_t v = 0; v < N; v++) order[hot[TIERS_FEATURES][v]] = (ggnn_node)v;
+        deal(o, TIERS_FEATURES, order, o->rank[TIERS_FEATURES]);
+        free(order);
+    }
     for (int turn = 0, again = 1; again; turn++) {
         memcpy(o->rank[TIERS_GRAPH], lists, (size_t)N * sizeof *lists);
         o->stored[TIERS_GRAPH] = (int64_t)(c->store_graph * (double)N + 1e-9);
@@ -805,7 +845,7 @@ TEST(parts_of_a_batch_read_rows_and_lists_as_the_sampled_ids_say)
         const int p = i % POLICIES, h = p ? 1 + i / 7 % 3 : 0;
         snprintf(options, sizeof options, "--data %s --layers 2 %s --eval-every 0 --devices %d --parallel split --partition mod --split-sampling %s "
                  "--cache %s %s %s", i % 4 == 3 ? "weights.ggnn" : "rmat.ggnn", common, 2 + i % 3, i / 7 % 2 ? "single" : "cooperative", policies[p],
-                 i == 7 || i == 14 ? "--store parts --owners modulo" : how[h],
+                 i == 7 || i == 14 ? "--store parts" : how[h],
                  p == 5 && i > 7 ? "--slopes 5,300" : i % 3 && p >= 3 && p <= 5 ? "--presample-epochs 2" : "");
         check_reads(options);
     }
@@ -2066,6 +2106,70 @@ TEST(parts_leave_room_for_what_a_file_caches)
     CHECK_EQ(logged("rows", "own", 0), (room - cached) / row);
 }
 
+/* 600 nodes, of which three ranks own 100, 200 and 300. */
+static bool divide_unevenly(task* t, const config* c, error* why)
+{
+    int32_t* of = malloc(600 * sizeof *of);
+    for (int v = 0; v < 600; v++) of[v] = v < 100 ? 0 : v < 300 ? 1 : 2;
+    const bool good = partition_write("uneven.part", &t->set, "test", of, 3, why) && task_divide(t, c, 3, why);
+    free(of);
+    return good;
+}
+
+TEST(a_part_whose_owner_has_no_more_rows_gets_those_of_the_largest)
+{
+    static const volatile sig_atomic_t never = 0;
+    static planner p[3];
+    char line[] = "--data planted.ggnn --layers 2 --devices 3 --parallel split --partition-file uneven.part --store-graph 1 --store-features 1";
+    char* argv[40] = {(char*)(uintptr_t) "ggnn-train"};
+    int argc = 1;
+    config c;
+    task t;
+    comm all[3];
+    pthread_t thread[3];
+    error why = {""};
+    for (char* word = strtok(line, " "); word; word = strtok(NULL, " ")) argv[argc++] = word;
+    if (!CHECK(config_parse(&c, argc, argv, &why) == OPTIONS_GOOD && config_finish(&c, &why) && task_open(&t, &c, &why))) return;
+    if (!CHECK(divide_unevenly(&t, &c, &why) && comm_open_threads(all, 3, &never, &why))) return;
+    for (int r = 0; r < 3; r++) {
+        p[r] = (planner){.config = &c, .task = &t, .c = &all[r]};
+        CHECK_EQ(pthread_create(&thread[r], NULL, plan_one, &p[r]), 0);
+    }
+    for (int r = 0; r < 3; r++) pthread_join(thread[r], NULL);
+    for (int r = 0; r < 3; r++) {
+        const tiers_share* rows = &p[r].plan.plan.share[TIERS_FEATURES];
+        ggnn_node node[600], left[] = {100, 200, 300};
+        CHECK_STR(p[r].why.text, "");
+        CHECK_EQ(rows->stored, 600);
+        if (!CHECK(rows->rank != NULL)) continue;
+        for (ggnn_node v = 0; v < 600; v++) node[rows->rank[v]] = v;
+        for (int i = 0; i < 600; i++) {
+            const int largest = left[2] > left[1] ? 2 : 1; /* rank 0 is the first that has none left */
+            const int its = node[i] < 100 ? 0 : node[i] < 300 ? 1 : 2;
+            CHECK_EQ(its, left[i % 3] ? i % 3 : largest);
+            left[its]--;
+        }
+    }
+    for (int r = 0; r < 3; r++) tier_plan_close(&p[r].plan);
+    comm_close_threads(all, 3);
+    task_close(&t);
+}
+
+/* By ranges of 600 nodes three owners have 200 each, which lie in turn where ids are dealt. */
+TEST(all_rows_of_a_part_are_its_owners)
+{
+    for (int i = 0; i < 2; i++) {
+        CHECK_EQ(trainf("--data planted.ggnn --layers 2 %s --devices 3 --parallel split --partition range --eval-every 0 --log tiers %s", common,
+                        i ? "--store-graph 1 --store-features 1" : "--store parts"), 0);
+        read_log(&second, "tiers", "ranks");
+        for (int r = 0; r < 3; r++) {
+            CHECK(logged("rows", "own", r) > 0 && logged("lists", "own", r) > 0);
+            CHECK_EQ(logged("rows", "peer", r), 0);
+            CHECK_EQ(logged("lists", "peer", r) > 0, i); /* lists of tiers are dealt by their bytes */
+        }
+    }
+}
+
 /* What batches take of devices differs: parts are those for which all have room, and what one has more is its cache's. */
 TEST(parts_are_what_all_devices_have_room_for_and_a_cache_what_its_own_has_left)
 {
@@ -2377,6 +2481,8 @@ int main(int argc, char** argv)
     RUN(parts_leave_room_for_what_a_file_caches);
     RUN(parts_and_caches_take_no_more_than_a_device_has);
     RUN(ranks_of_one_machine_and_number_share_a_device);
+    RUN(a_part_whose_owner_has_no_more_rows_gets_those_of_the_largest);
+    RUN(all_rows_of_a_part_are_its_owners);
     RUN(parts_are_what_all_devices_have_room_for_and_a_cache_what_its_own_has_left);
     RUN(notes_of_a_plan_are_kept_in_order_until_there_is_no_room);
     RUN(a_damaged_list_is_named_by_whatever_reads_it_first);

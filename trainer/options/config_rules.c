@@ -65,6 +65,7 @@ const config_rule config_rules[] = {
      "with --gather exchange, and --store shards, rows are sent by their owners, not read from tiers"},
     {"owners", EXCLUDES, "tiers", "the parts of tiers (--store-graph, --store-features, --cache, --device-memory, --ranking, --topology) "
                                   "follow the order of what is hot"},
+    {"owners & parallel split", IDLE, "gather exchange or store shards", ", as a part has what its device owns (--partition)"},
     {"topology", EXCLUDES, "store replica", "places parts, and with --store replica there are none"},
     {"placement", IDLE, "topology", ""},
     {"tiers", EXCLUDES, "fanout full",

@@ -472,6 +472,9 @@ static bool least(tier_plan* p, int64_t* value, error* why)
     return good;
 }
 
+/* --parallel split: rows of a part are its device's own, as no other one reads them. (Lists are dealt by their bytes.) */
+static bool by_owner(const tier_plan* p, tiers_kind kind) { return kind == TIERS_FEATURES && in_parts(p) && p->parts > 1; }
+
 /* What parts store; *bytes, of a device: what it has for them, and what is left. */
 static bool fill_parts(tier_plan* p, int64_t* bytes, error* why)
 {
@@ -487,6 +490,7 @@ static bool fill_parts(tier_plan* p, int64_t* bytes, error* why)
     const ggnn_parts_fill fill = ggnn_fill_parts(taken, left, &from, N);
     p->plan.share[TIERS_GRAPH] = (tiers_share){fill.list_rank, fill.lists, NULL, 0};
     p->plan.share[TIERS_FEATURES] = (tiers_share){fill.row_rank, fill.rows, NULL, 0};
+    if (fill.rows == N && by_owner(p, TIERS_FEATURES)) p->plan.share[TIERS_FEATURES].rank = p->of_parts[TIERS_FEATURES];
     *bytes -= fill.list_bytes + fill.row_bytes;
     if (fill.lists < lists || fill.rows < rows)
         tier_plan_note(p, "--store-graph %g, --store-features %g: %" PRId64 " of %" PRId64 " lists and %" PRId64 " of %" PRId64
@@ -590,32 +594,67 @@ static bool count_cached(tier_plan* p, tiers_kind kind, int64_t* held, error* wh
     return good;
 }
 
+/* order (N) nodes, to (N) their ranks: rank r is of part r % parts, which gets its owner's nodes in their order; where these are
+   fewer, those of the owner that has most left. Overwrites work's second half. */
+static void deal_by_owner(tier_plan* p, const ggnn_node* order, ggnn_node* to)
+{
+    ggnn_node* queue = p->work + p->nodes;
+    int64_t next[COMM_RANKS_MAX + 1] = {0}, end[COMM_RANKS_MAX], r = 0;
+    for (int64_t i = 0; i < p->nodes; i++) next[tiers_owner(&p->data.owners, p->comm, order[i], p->parts) + 1]++;
+    for (int32_t q = 0; q < p->parts; q++) next[q + 1] += next[q];
+    for (int32_t q = 0; q < p->parts; q++) end[q] = next[q];
+    for (int64_t i = 0; i < p->nodes; i++) queue[end[tiers_owner(&p->data.owners, p->comm, order[i], p->parts)]++] = order[i];
+    for (; r < p->nodes; r++) {
+        int32_t from = (int32_t)(r % p->parts);
+        const bool none = next[from] == end[from];
+        for (int32_t q = 0; none && q < p->parts; q++)
+            if (end[q] - next[q] > end[from] - next[from]) from = q;
+        to[queue[next[from]++]] = (ggnn_node)r;
+    }
+}
+
+/* The parts' order, from what is hot: what is marked comes last. */
+static void order_kind(tier_plan* p, tiers_kind kind, const int64_t* held, int64_t all, ggnn_node* to)
+{
+    ggnn_node *order = p->work + p->nodes, *by_rank = p->work;
+    int64_t n = 0;
+    for (int64_t v = 0; v < p->nodes; v++) order[p->hot[kind][v]] = (ggnn_node)v;
+    for (int last = 0; last < 2; last++)
+        for (int64_t i = 0; i < p->nodes; i++)
+            if ((held && held[order[i]] == all) == last) by_rank[n++] = order[i];
+    if (by_owner(p, kind)) deal_by_owner(p, by_rank, to);
+    else for (int64_t i = 0; i < p->nodes; i++) to[by_rank[i]] = (ggnn_node)i;
+}
+
+/* Of how many ranks a node is to be cached that no part is read for: of all, or of its owner. */
+static int64_t readers_of(const tier_plan* p, tiers_kind kind)
+{
+    if (!p->comm) return 1;
+    return in_parts(p) && !(kind == TIERS_GRAPH && p->options.whole_batches) ? 1 : p->comm->ranks;
+}
+
 /* Is it worth a ranking of a device's limited memory that nothing of what all caches have lies in parts too? Once it was, it is. */
 static bool worth_a_ranking(const tier_plan* p, tiers_kind kind, const int64_t* held)
 {
-    const int32_t ranks = p->comm ? p->comm->ranks : 1, copies = p->plan.placement ? p->placement.most : 1;
+    const int32_t copies = p->plan.placement ? p->placement.most : 1;
     double twice = 0;
     if (p->total == INT64_MAX || p->of_parts[kind] != p->hot[kind]) return true;
     for (int64_t v = 0; v < p->nodes; v++)
-        if (held[v] == ranks && p->hot[kind][v] < p->plan.share[kind].stored)
+        if (held[v] == readers_of(p, kind) && p->hot[kind][v] < p->plan.share[kind].stored)
             twice += (double)(kind == TIERS_FEATURES ? p->sizes.row : ggnn_list_bytes(&p->sizes, v));
     return twice * copies > (double)tier_plan_rank_bytes(p->nodes, p->parts);
 }
 
-/* What every cache has is read from no part: in the parts' order such nodes come last (CliqueOpt of XGNN, Legion). Sets *moved
-   where that is another order than the one by which parts were filled. */
+/* What every cache has, of those that would read it, is read from no part: in the parts' order such nodes come last (CliqueOpt of XGNN,
+   Legion). Sets *moved where that is another order than the one by which parts were filled. */
 static bool order_behind_caches(tier_plan* p, tiers_kind kind, bool* moved, error* why)
 {
     const tiers_share* s = &p->plan.share[kind];
-    const int32_t ranks = p->comm ? p->comm->ranks : 1;
     if (s->stored == 0 || s->stored == p->nodes) return true;
     int64_t* held = memory_new(memory_product((size_t)p->nodes, sizeof *held, 1), "cached nodes", why);
-    ggnn_node *to = held ? new_rank(p, why) : NULL, next = 0;
+    ggnn_node* to = held ? new_rank(p, why) : NULL;
     const bool good = to && count_cached(p, kind, held, why);
-    for (int64_t v = 0; good && v < p->nodes; v++) p->work[p->hot[kind][v]] = (ggnn_node)v;
-    for (int last = 0; good && last < 2; last++)
-        for (int64_t i = 0; i < p->nodes; i++)
-            if ((held[p->work[i]] == ranks) == last) to[p->work[i]] = next++;
+    if (good) order_kind(p, kind, held, readers_of(p, kind), to);
     if (good && memcmp(to, p->of_parts[kind], (size_t)p->nodes * sizeof *to) && worth_a_ranking(p, kind, held)) {
         p->of_parts[kind] = to;
         *moved = true;
@@ -643,6 +682,13 @@ bool tier_plan_fill(tier_plan* p, int64_t peak, error* why)
     bool moved = true;
     fit_file(p);
     memcpy(p->hot, p->of_parts, sizeof p->hot);
+    if (by_owner(p, TIERS_FEATURES)) {
+        ggnn_node* dealt = new_rank(p, why);
+        if (!dealt) return false;
+        order_kind(p, TIERS_FEATURES, NULL, 0, dealt);
+        p->of_parts[TIERS_FEATURES] = dealt;
+        p->kept = rank_bytes(p);
+    }
     while (notes < TIER_NOTES_MAX && p->note[notes][0]) notes++;
     for (int turn = 0; turn < FILL_TURNS && (!fits || moved); turn++) {
         for (int i = notes; i < TIER_NOTES_MAX; i++) p->note[i][0] = 0; /* of the turn before */

@@ -438,19 +438,44 @@ typedef struct {
     piece  cache[TIERS_KINDS];
 } layouts;
 
+int32_t tiers_owner(const ggnn_layout* owned, const comm* over, int64_t v, int32_t parts)
+{
+    const int32_t rank = ggnn_locate(owned, v).slot, local = rank - (over->rank - over->local);
+    return local >= 0 && local < parts ? local : rank % parts;
+}
+
+static int32_t owner_of(const tiers_source* from, int64_t v, int32_t parts)
+{
+    const bool owned = from->owned && from->over && parts > 1;
+    return owned ? tiers_owner(from->owned, from->over, v, parts) : ggnn_owner_of(v, from->owners, NULL, from->graph.num_nodes, parts);
+}
+
+/* Does a part's device need a table of ranks? */
+static bool owners_are_ranked(const tiers_source* from) { return from->owned || from->owners == GGNN_OWNER_HASH; }
+
+/* Parts by owners. */
+static bool lay_out_owned(ggnn_layout* at, tiers* t, const tiers_source* from, int64_t* bound, error* why)
+{
+    const int64_t nodes = from->graph.num_nodes;
+    ggnn_fault fault = {0};
+    int32_t* owner = from->owned ? memory_new(memory_product((size_t)nodes, sizeof *owner, 1), "owners of nodes", why) : NULL;
+    if (owners_are_ranked(from)) t->owned = memory_new(memory_product((size_t)nodes, sizeof *t->owned, 1), "ranks of nodes", why);
+    if (why->text[0]) memory_free(owner);
+    if (why->text[0]) return false;
+    for (int64_t v = 0; owner && v < nodes; v++) owner[v] = owner_of(from, v, t->parts);
+    const ggnn_status status = ggnn_layout_owners(at, t->owned, bound, owner ? GGNN_OWNER_MAP : from->owners, owner, nodes, t->parts, &fault);
+    memory_free(owner);
+    return status == GGNN_OK || error_set(why, "parts: %s", fault.what);
+}
+
 /* By owners where there is no plan. */
 static bool lay_out(layouts* y, tiers* t, const tiers_source* from, int64_t* bound, error* why)
 {
     const int64_t nodes = from->graph.num_nodes;
-    if (!from->plan && from->owners == GGNN_OWNER_HASH &&
-        !(t->owned = memory_new(memory_product((size_t)nodes, sizeof *t->owned, 1), "ranks of nodes", why))) return false;
+    ggnn_layout owned = {0};
+    if (!from->plan && !lay_out_owned(&owned, t, from, bound, why)) return false;
     for (int kind = 0; kind < TIERS_KINDS; kind++) {
-        const tiers_share* s = from->plan ? &from->plan->share[kind] : NULL;
-        ggnn_layout at = {0};
-        ggnn_fault fault;
-        if (s) at = tiers_layout(s, t->parts);
-        else if (ggnn_layout_owners(&at, t->owned, bound, from->owners, NULL, nodes, t->parts, &fault) != GGNN_OK)
-            return error_set(why, "parts: %s", fault.what);
+        const ggnn_layout at = from->plan ? tiers_layout(&from->plan->share[kind], t->parts) : owned;
         y->cut[kind] = (cutter){from, (tiers_kind)kind, at};
         y->split[kind] = t->parts > 1 || at.stored < nodes || at.cached;
     }
@@ -558,14 +583,14 @@ int64_t tiers_bytes(const tiers_source* from, int32_t part, int32_t parts)
     const int64_t* indptr = from->graph.whole.indptr;
     piece own = {0, 0, 0};
     for (int64_t v = 0; v < N; v++) {
-        if (ggnn_owner_of(v, from->owners, NULL, N, parts) != part) continue;
+        if (owner_of(from, v, parts) != part) continue;
         own.nodes++;
         own.edges += indptr[v + 1] - indptr[v];
     }
     const piece whole = {N, from->graph.num_edges, 0};
     int64_t bytes = N * (int64_t)sizeof(int32_t) + (int64_t)bytes_of(from, TIERS_FEATURES, own);
     bytes += (int64_t)bytes_of(from, TIERS_GRAPH, from->exchange ? whole : own);
-    if (parts > 1 && from->owners == GGNN_OWNER_HASH) bytes += N * (int64_t)sizeof(ggnn_node);
+    if (parts > 1 && owners_are_ranked(from)) bytes += N * (int64_t)sizeof(ggnn_node);
     for (int i = 0; i < TIERS_LISTS; i++) bytes += from->count[i] * (int64_t)sizeof(ggnn_node);
     return bytes;
 }

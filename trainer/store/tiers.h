@@ -55,6 +55,7 @@ typedef struct { /* the host's arrays; must outlive the views */
     comm* over; /* parts over its ranks of this machine; NULL: one part, this device's */
     const tiers_plan* plan; /* NULL: parts have all, the host tier nothing */
     ggnn_owner owners; /* of nodes: range, modulo or hash */
+    const ggnn_layout* owned; /* --parallel split: whose node each is, of all ranks; NULL: by `owners` */
     bool exchange;     /* rows by exchange, in parts over all ranks where `machines` is set */
     bool machines;
 } tiers_source;
@@ -110,6 +111,10 @@ int64_t tiers_overhead(int32_t parts, int32_t stored);
    what it read when a batch is taken. No work may be under way on the device where counting starts anew. */
 tiers_count tiers_counted(const tiers* t, tiers_kind kind);
 void        tiers_start_counting(tiers* t);
+
+/* --parallel split: the part, of `parts` on the machine of `over`, that has node v: its owner's, or of another machine's node the one
+   whose turn it is. */
+int32_t tiers_owner(const ggnn_layout* owned, const comm* over, int64_t v, int32_t parts);
 
 /* Where one kind of a plan lies, of so many parts. */
 static inline ggnn_layout tiers_layout(const tiers_share* s, int32_t parts)
