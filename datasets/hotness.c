@@ -25,19 +25,61 @@ typedef struct { /* a batch, sampled beside others */
     void* memory;
     ggnn_node* seeds;
     ggnn_status status;
+    int64_t at; /* the batch's number */
 } lane;
 
 typedef struct {
     const hotness_batches* of;
     lane* lane;
-    int64_t first; /* batch of lane 0 */
+    int64_t lanes;
+    int64_t next; /* batch that no lane has taken yet */
 } work;
 
+static inline void add(int64_t* count, int64_t n, bool shared)
+{
+    if (shared) __atomic_fetch_add(count, n, __ATOMIC_RELAXED);
+    else *count += n;
+}
+
+/* ggnn_count_batch, beside other threads that do it. */
+static void count_batch(hotness_counts to, const ggnn_batch* b, bool shared)
+{
+    const ggnn_block* last = &b->hop[b->num_hops - 1];
+    for (int32_t h = 0; h < b->num_hops; h++) {
+        const ggnn_block* hop = &b->hop[h];
+        const int64_t targets = *hop->num_dst.n;
+        for (int64_t k = 0; to.lists && k < targets; k++) add(&to.lists[hop->id[k]], 1, shared);
+        for (int64_t k = 0; to.edges && k < targets; k++) add(&to.edges[hop->id[k]], hop->indptr[k + 1] - hop->indptr[k], shared);
+    }
+    const int64_t sources = *last->num_src.n;
+    for (int64_t k = 0; to.rows && k < sources; k++) add(&to.rows[last->id[k]], 1, shared);
+}
+
+static void sample_batch(const work* w, lane* l, int64_t i)
+{
+    l->at = i;
+    l->status = w->of->sample(w->of->context, &l->batch, l->seeds, i);
+    if (l->status == GGNN_OK) l->status = ggnn_count_batch(NULL, NULL, &l->batch); /* can it be counted? */
+    if (l->status == GGNN_OK) count_batch(w->of->to, &l->batch, w->lanes > 1);
+}
+
+/* The next batch of a round. */
 static void sample_lane(void* context, int64_t i)
 {
     const work* w = context;
+    sample_batch(w, &w->lane[i], w->next + i);
+}
+
+/* Batches that no other lane takes, to the end or the first that fails. */
+static void sample_many(void* context, int64_t i)
+{
+    work* w = context;
     lane* l = &w->lane[i];
-    l->status = w->of->sample(w->of->context, &l->batch, l->seeds, w->first + i);
+    while (l->status == GGNN_OK) {
+        const int64_t next = __atomic_fetch_add(&w->next, 1, __ATOMIC_RELAXED);
+        if (next >= w->of->batches) break;
+        sample_batch(w, l, next);
+    }
 }
 
 static bool open_lane(lane* l, const hotness_batches* of, error* why)
@@ -49,34 +91,51 @@ static bool open_lane(lane* l, const hotness_batches* of, error* why)
     return l->seeds && ggnn_batch_init(&l->batch, l->memory) == GGNN_OK;
 }
 
-/* Batches from w->first on, as many as there are lanes. False: one of them failed. */
-static bool look_at_lanes(work* w, int64_t lanes, hotness_failure* failed)
+/* Batches from w->next on, as many as there are lanes. */
+static void look_at_lanes(work* w)
 {
     const hotness_batches* of = w->of;
-    const int64_t now = of->batches - w->first < lanes ? of->batches - w->first : lanes;
+    const int64_t now = of->batches - w->next < w->lanes ? of->batches - w->next : w->lanes;
+    bool good = true;
     parallel_each(now, sample_lane, w);
-    for (int64_t i = 0; i < now; i++) {
+    for (int64_t i = 0; good && i < now; i++) {
         lane* l = &w->lane[i];
-        if (l->status == GGNN_OK) l->status = of->look(of->context, &l->batch, w->first + i);
-        if (l->status == GGNN_OK) continue;
-        *failed = (hotness_failure){l->status, l->batch.fault.node};
-        return false;
+        if (l->status == GGNN_OK) l->status = of->look(of->context, &l->batch, l->at);
+        good = l->status == GGNN_OK;
     }
-    w->first += now;
-    return true;
+    w->next += now;
+}
+
+/* The least of the batches that failed, each being the least of its lane's: the same for any number of lanes. */
+static bool any_failed(const work* w, hotness_failure* failed)
+{
+    const lane* least = NULL;
+    for (int64_t i = 0; i < w->lanes; i++) {
+        const lane* l = &w->lane[i];
+        if (l->status != GGNN_OK && (!least || l->at < least->at)) least = l;
+    }
+    if (least) *failed = (hotness_failure){least->status, least->batch.fault.node};
+    return least != NULL;
 }
 
 bool hotness_look(const hotness_batches* of, hotness_failure* failed, error* why)
 {
-    const int64_t most = parallel_lanes(), lanes = of->batches < most ? of->batches : most;
-    work w = {.of = of};
+    const int64_t most = parallel_lanes();
+    work w = {.of = of, .lanes = of->batches < most ? of->batches : most};
     *failed = (hotness_failure){GGNN_OK, -1};
     if (of->batches == 0) return true;
-    w.lane = memory_new((size_t)lanes * sizeof *w.lane, "mini-batches to be counted", why);
+    w.lane = memory_new((size_t)w.lanes * sizeof *w.lane, "mini-batches to be counted", why);
     bool good = w.lane != NULL;
-    for (int64_t i = 0; good && i < lanes; i++) good = open_lane(&w.lane[i], of, why);
-    while (good && w.first < of->batches) good = look_at_lanes(&w, lanes, failed);
-    for (int64_t i = 0; w.lane && i < lanes; i++) {
+    for (int64_t i = 0; good && i < w.lanes; i++) good = open_lane(&w.lane[i], of, why);
+    if (good && !of->look) {
+        parallel_each(w.lanes, sample_many, &w);
+        good = !any_failed(&w, failed);
+    }
+    while (good && of->look && w.next < of->batches) {
+        look_at_lanes(&w);
+        good = !any_failed(&w, failed);
+    }
+    for (int64_t i = 0; w.lane && i < w.lanes; i++) {
         memory_free(w.lane[i].memory);
         memory_free(w.lane[i].seeds);
     }
@@ -87,31 +146,21 @@ bool hotness_look(const hotness_batches* of, hotness_failure* failed, error* why
 typedef struct { /* whole batches of epochs */
     const ggnn_graph* graph;
     const ggnn_epochs* of;
-    int64_t *rows, *lists, *edges; /* (N) each may be NULL */
-} epochs_count;
+} epochs_sample;
 
-static ggnn_status sample_batch(void* context, ggnn_batch* b, ggnn_node* seeds, int64_t i)
+static ggnn_status sample_epochs(void* context, ggnn_batch* b, ggnn_node* seeds, int64_t i)
 {
-    const epochs_count* c = context;
-    return ggnn_count_epochs(NULL, NULL, b, c->graph, c->of, i, i + 1, seeds);
+    const epochs_sample* e = context;
+    return ggnn_count_epochs(NULL, NULL, b, e->graph, e->of, i, i + 1, seeds);
 }
 
-static ggnn_status add_batch(void* context, ggnn_batch* b, int64_t i)
+static bool count_epochs(hotness_counts to, const ggnn_graph* g, const ggnn_sampling* how, const ggnn_epochs* of, int64_t epochs,
+                         const char* path, error* why)
 {
-    const epochs_count* c = context;
-    (void)i;
-    for (int32_t h = 0; c->edges && h < b->num_hops; h++)
-        for (int64_t k = 0; k < *b->hop[h].num_dst.n; k++)
-            c->edges[b->hop[h].id[k]] += b->hop[h].indptr[k + 1] - b->hop[h].indptr[k];
-    return ggnn_count_batch(c->rows, c->lists, b);
-}
-
-static bool count_epochs(epochs_count* c, const ggnn_sampling* how, int64_t epochs, const char* path, error* why)
-{
-    const ggnn_epochs* of = c->of;
-    const hotness_batches all = {.graph = c->graph, .how = how, .seeds = of->batch_size,
-                                 .batches = of->num_ids ? epochs * ggnn_epoch_batches(of) : 0, .sample = sample_batch,
-                                 .look = add_batch, .context = c};
+    epochs_sample e = {g, of};
+    const hotness_batches all = {.graph = g, .how = how, .seeds = of->batch_size,
+                                 .batches = of->num_ids ? epochs * ggnn_epoch_batches(of) : 0, .sample = sample_epochs, .to = to,
+                                 .context = &e};
     hotness_failure failed;
     if (hotness_look(&all, &failed, why)) return true;
     if (failed.status == GGNN_OK) return false;
@@ -121,16 +170,14 @@ static bool count_epochs(epochs_count* c, const ggnn_sampling* how, int64_t epoc
 bool hotness_count(int64_t* rows, int64_t* lists, const ggnn_graph* g, const ggnn_sampling* how, const ggnn_epochs* of,
                    int64_t epochs, const char* path, error* why)
 {
-    epochs_count c = {g, of, rows, lists, NULL};
-    return count_epochs(&c, how, epochs, path, why);
+    return count_epochs((hotness_counts){rows, lists, NULL}, g, how, of, epochs, path, why);
 }
 
 bool hotness_weigh(int64_t* weight, const ggnn_graph* g, const ggnn_sampling* how, const ggnn_node* ids, int64_t num_ids,
                    int64_t batch, uint64_t seed, int64_t epochs, const char* path, error* why)
 {
     const ggnn_epochs of = hotness_epochs(HOTNESS_PRESC, ids, num_ids, batch, seed);
-    epochs_count c = {g, &of, NULL, NULL, weight};
-    return count_epochs(&c, how, epochs, path, why);
+    return count_epochs((hotness_counts){NULL, NULL, weight}, g, how, &of, epochs, path, why);
 }
 
 /* ==== ranking =================================================================================================== */

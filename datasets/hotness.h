@@ -29,13 +29,19 @@ static inline bool hotness_is_counted(hotness_policy by)
    those of GGNN_PURPOSE_PRESAMPLE. A batch is no larger than there are ids. */
 ggnn_epochs hotness_epochs(hotness_policy by, const ggnn_node* ids, int64_t num_ids, int64_t batch, uint64_t seed);
 
-typedef struct { /* batches that are sampled to be looked at. Both functions get `context`, and leave the node of an error in b->fault */
+typedef struct { /* (N) each, or NULL: what batches are added to */
+    int64_t *rows, *lists; /* reads, as of ggnn_count_batch */
+    int64_t* edges;        /* of sampled lists, at the node that has the list */
+} hotness_counts;
+
+typedef struct { /* batches that are sampled to be counted, or looked at. Both functions get `context`, and leave the node of an error in b->fault */
     const ggnn_graph* graph;
     const ggnn_sampling* how;
     int64_t seeds;   /* of a batch, at most */
     int64_t batches;
     ggnn_status (*sample)(void* context, ggnn_batch* b, ggnn_node* seeds, int64_t i); /* batch i, on any thread. seeds: workspace */
-    ggnn_status (*look)(void* context, ggnn_batch* b, int64_t i); /* on the caller's thread, by rising i */
+    hotness_counts to; /* of batches, on any thread in any order: sums are the same. After a failure, of some */
+    ggnn_status (*look)(void* context, ggnn_batch* b, int64_t i); /* on the caller's thread, by rising i. NULL: counts are all */
     void* context;
 } hotness_batches;
 
@@ -44,8 +50,8 @@ typedef struct {
     int64_t node;
 } hotness_failure;
 
-/* Samples batches side by side, as many as the CPU has threads, and looks at one after the other: what is counted does not depend
-   on the threads. False: the first failure of a batch is in `failed`, why is as it was; or, failed->status GGNN_OK, why says that there is no
+/* Samples and counts batches side by side, as many as the CPU has threads, and looks at one after the other: what is counted does
+   not depend on the threads. False: the first failure of a batch is in `failed`, why is as it was; or, failed->status GGNN_OK, why says that there is no
    memory, or that the sampling makes no sense for the graph. */
 bool hotness_look(const hotness_batches* of, hotness_failure* failed, error* why);
 

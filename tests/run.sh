@@ -230,7 +230,8 @@ stage_tsan() {
     say "thread sanitizer (clang)"
     if ! can clang -fsanitize=thread -fopenmp; then skip "tsan: clang with libomp is not installed"; return; fi
     export OMP_NUM_THREADS=3
-    build build/tsan "all $(in_folder build/tsan $(numerical) test_devices)" CC=clang OPT="-O1 -g1" EXTRA="-fsanitize=thread" && run build/tsan $(numerical) &&
+    build build/tsan "all $(in_folder build/tsan $(numerical) test_devices test_divide)" CC=clang OPT="-O1 -g1" EXTRA="-fsanitize=thread" && run build/tsan $(numerical) &&
+        OPTION=any_number_of_threads_counts_the_same run build/tsan test_divide &&
         OPTION=runs_on_one_number_of_devices_write_one_log run build/tsan test_devices &&
         OPTION=devices_that_sample_for_others_write_the_log_of_one_fewer run build/tsan test_devices
     unset OMP_NUM_THREADS

@@ -1,10 +1,13 @@
-/* test_divide.c - datasets/divide.h, and what its METIS parts are balanced by: metis.h, hotness_weigh. */
+/* test_divide.c - datasets/divide.h, and what its METIS parts are balanced by: metis.h, hotness_weigh; and hotness_look's threads. */
 #include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 
 #include "datasets/divide.h"
 #include "datasets/hotness.h"
@@ -114,6 +117,56 @@ TEST(edges_are_counted_at_the_nodes_that_compute_them)
     for (int64_t e = 0; e < r->indptr[1]; e++) r->indices[e] = N; /* node 0 trains */
     CHECK(!hotness_weigh(edges, &r->graph, &how, train, N / 4, 16, 9, 1, "a graph", &why));
     CHECK(strstr(why.text, "a graph: node 0"));
+    random_graph_free(r);
+}
+
+static void use_threads(int count)
+{
+    (void)count;
+#ifdef _OPENMP
+    omp_set_num_threads(count);
+#endif
+}
+
+/* 100 batches of 4 to 16 seeds, whose reads fall on the same nodes. The first of two that fail is named. */
+TEST(any_number_of_threads_counts_the_same)
+{
+    enum { N = 200, EPOCHS = 25, TRAIN = 52 };
+    static const int32_t fanout[] = {4, 3, 2};
+    static const int threads[] = {1, 2, 3, 5};
+    static int64_t rows[N], lists[N], edges[N], memory[1 << 17];
+    test_seed(7);
+    random_graph* r = random_graph_new(N, 4, 30);
+    ggnn_node train[TRAIN], seeds[16];
+    error why = {""};
+    ggnn_batch b;
+    const ggnn_sampling how = ggnn_sampling_plain(GGNN_FISHER_YATES, fanout, 3);
+    for (int i = 0; i < TRAIN; i++) train[i] = (ggnn_node)(3 * i);
+    const ggnn_epochs of = hotness_epochs(HOTNESS_PRESC, train, TRAIN, 16, 9);
+    CHECK(ggnn_batch_plan(&b, &r->graph, &how, 16, NULL) == GGNN_OK && b.bytes <= sizeof memory);
+    CHECK(ggnn_batch_init(&b, memory) == GGNN_OK);
+    CHECK(ggnn_count_epochs(rows, lists, &b, &r->graph, &of, 0, EPOCHS * 4, seeds) == GGNN_OK);
+    use_threads(1);
+    CHECK(hotness_weigh(edges, &r->graph, &how, train, TRAIN, 16, 9, EPOCHS, "a graph", &why));
+    const ggnn_node first = train[ggnn_shuffle(9, GGNN_PRESAMPLE_EPOCH, 20, TRAIN)], next = train[ggnn_shuffle(9, GGNN_PRESAMPLE_EPOCH, 40, TRAIN)];
+    for (int i = 0; i < 4; i++) {
+        int64_t own[3][N] = {{0}};
+        use_threads(threads[i]);
+        CHECK(hotness_count(own[0], own[1], &r->graph, &how, &of, EPOCHS, "a graph", &why));
+        CHECK(hotness_weigh(own[2], &r->graph, &how, train, TRAIN, 16, 9, EPOCHS, "a graph", &why));
+        for (int v = 0; v < N; v++) CHECK(own[0][v] == rows[v] && own[1][v] == lists[v] && own[2][v] == edges[v]);
+    }
+    for (int64_t e = r->indptr[first]; e < r->indptr[first + 1]; e++) r->indices[e] = N; /* seeds of batches 1 and 2 */
+    for (int64_t e = r->indptr[next]; e < r->indptr[next + 1]; e++) r->indices[e] = N;
+    const ggnn_sampling near = ggnn_sampling_plain(GGNN_FISHER_YATES, fanout, 1);
+    for (int i = 0; i < 400; i++) {
+        char line[100];
+        use_threads(threads[i % 4]);
+        CHECK(!hotness_count(rows, NULL, &r->graph, &near, &of, EPOCHS, "a graph", &why));
+        snprintf(line, sizeof line, "a graph: node %lld: ", (long long)first);
+        if (!CHECK(strncmp(why.text, line, strlen(line)) == 0)) printf("  %d threads: %s\n", threads[i % 4], why.text);
+    }
+    use_threads(1);
     random_graph_free(r);
 }
 
@@ -385,6 +438,7 @@ int main(int argc, char** argv)
     RUN(a_node_goes_to_the_part_that_reaches_it_first);
     RUN(nodes_go_to_a_part_that_is_nearest_and_owners_stay);
     RUN(edges_are_counted_at_the_nodes_that_compute_them);
+    RUN(any_number_of_threads_counts_the_same);
     RUN(hits_are_per_cent_of_all_reads_and_none_of_none);
     RUN(mincut_goes_through_the_nodes_as_often_and_fills_parts_as_far_as_is_asked_for);
     RUN(metis_balances_what_nodes_weigh);

@@ -380,6 +380,27 @@ TEST(every_policy_writes_a_ranking_that_opens_beside_its_graph_alone)
     dataset_close(&wrong);
 }
 
+TEST(a_ranking_has_the_same_bytes_on_any_number_of_threads)
+{
+    static const char* const by[] = {"presc", "optimal", "dual --cache-bytes 20K"};
+    static const int threads[] = {1, 2, 3, 5};
+    static unsigned char bytes[2][1 << 17];
+    for (int i = 0; i < 3; i++) {
+        size_t size[2] = {0, 0};
+        for (int t = 0; t < 4; t++) {
+            char before[40], line[2000];
+            snprintf(before, sizeof before, "OMP_NUM_THREADS=%d", threads[t]);
+            snprintf(line, sizeof line, "rank %s --fanout 5,5 --batch 16 --presample-epochs 3 --by %s --out %s", graph, by[i], made);
+            CHECK_EQ(run(before, line), 0);
+            FILE* f = fopen(made, "rb");
+            size[t > 0] = f ? fread(bytes[t > 0], 1, sizeof *bytes, f) : 0;
+            if (f) fclose(f);
+            CHECK(size[t > 0] == size[0] && memcmp(bytes[0], bytes[t > 0], size[0]) == 0);
+        }
+        CHECK(size[0] > 2 * 4000 * sizeof(ggnn_node) && size[0] < sizeof *bytes);
+    }
+}
+
 TEST(the_degree_ranking_is_that_of_the_graphs_degrees)
 {
     dataset d;
@@ -1523,6 +1544,7 @@ int main(int argc, char** argv)
     RUN(devices_of_a_list_keep_who_reads_whom);
     RUN(place_refuses_what_cannot_be_meant);
     RUN(every_policy_writes_a_ranking_that_opens_beside_its_graph_alone);
+    RUN(a_ranking_has_the_same_bytes_on_any_number_of_threads);
     RUN(the_degree_ranking_is_that_of_the_graphs_degrees);
     RUN(a_ranking_may_cache_the_rows_and_lists_of_all_nodes);
     RUN(rankings_that_are_broken_are_refused);

@@ -53,13 +53,6 @@ static ggnn_status sample(void* context, ggnn_batch* b, ggnn_node* seeds, int64_
     return loader_sample_slice(b, seeds, g, &c->pass, c->batch, i, with->rank, with->ranks);
 }
 
-static ggnn_status add_reads(void* context, ggnn_batch* b, int64_t i)
-{
-    const counting* c = context;
-    (void)i;
-    return ggnn_count_batch(c->plan->count[TIERS_FEATURES], c->plan->count[TIERS_GRAPH], b);
-}
-
 static bool count_reads(tier_plan* p, const ggnn_sampling* how, error* why)
 {
     const tier_options* c = &p->options;
@@ -73,7 +66,8 @@ static bool count_reads(tier_plan* p, const ggnn_sampling* how, error* why)
         k.pass.parts = p->data.divided->parts;
     }
     const int64_t batches = ggnn_epoch_batches(&of) * c->presample_epochs;
-    const hotness_batches all = {.graph = &p->data.graph, .how = how, .sample = sample, .look = add_reads, .context = &k,
+    const hotness_batches all = {.graph = &p->data.graph, .how = how, .sample = sample, .context = &k,
+                                 .to = {p->count[TIERS_FEATURES], p->count[TIERS_GRAPH], NULL},
                                  .seeds = k.turns > 1 ? k.batch : (k.batch + with->ranks - 1) / with->ranks,
                                  .batches = (batches + k.turns - 1 - (k.turns > 1 ? with->rank : 0)) / k.turns};
     hotness_failure failed;
