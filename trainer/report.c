@@ -457,11 +457,42 @@ static void print_placed(const char* what, const tiers_count* c)
     printf("\n");
 }
 
+/* The points of --slopes measure, and the line through them. */
+static void print_slopes(const char* what, const slopes* s, tiers_kind kind)
+{
+    const slopes_fit* fit = &s->fit[kind];
+    printf("times of %s an epoch (measured):", what);
+    for (int i = 0; i < SLOPES_SIZES; i++) printf("%s %.4g ms at %.1f%% hits", i ? "," : "", s->ms[kind][i], 100 * s->hit[kind][i]);
+    if (isnan(fit->error)) printf("; all hit ratios are equal: no line goes through them\n");
+    else if (isnan(fit->explained)) printf("; all times are equal\n");
+    else printf("; all hits save %.4g ms, standard error %.2g: the line explains %.1f%% of the spread%s\n", 1e-6 * (double)fit->line,
+                1e-6 * fit->error, 100 * fit->explained, fit->clear ? "" : ", no saving above noise");
+}
+
+static void put_slopes(json* j, const char* name, const slopes* s, tiers_kind kind)
+{
+    const slopes_fit* fit = &s->fit[kind];
+    json_begin_object(j, name);
+    json_begin_array(j, "hits");
+    for (int i = 0; i < SLOPES_SIZES; i++) json_real(j, NULL, s->hit[kind][i]);
+    json_end_array(j);
+    json_begin_array(j, "ms");
+    for (int i = 0; i < SLOPES_SIZES; i++) json_real(j, NULL, s->ms[kind][i]);
+    json_end_array(j);
+    json_int(j, "line", fit->line);
+    json_real(j, "error", fit->error);
+    json_real(j, "explained", fit->explained);
+    json_bool(j, "clear", fit->clear);
+    json_end_object(j);
+}
+
 void report_tiers(report* r, const rank_cost* all, int32_t ranks, const tier_plan* plan)
 {
     json j;
     report_make_room(r);
     for (int i = 0; i < TIER_NOTES_MAX && plan->note[i][0]; i++) printf("%s\n", plan->note[i]);
+    if (plan->measured) print_slopes("lists", &plan->slopes, TIERS_GRAPH);
+    if (plan->measured) print_slopes("rows", &plan->slopes, TIERS_FEATURES);
     print_placed(ranks > 1 ? "lists of device 0" : "lists", &all->lists);
     print_placed(ranks > 1 ? "rows of device 0" : "rows", &all->rows);
     standard_flush(&r->failed);
@@ -473,6 +504,12 @@ void report_tiers(report* r, const rank_cost* all, int32_t ranks, const tier_pla
     put_reads(&j, "row_bytes", all, ranks, offsetof(rank_cost, rows) + offsetof(tiers_count, placed_bytes));
     put_reads(&j, "lists", all, ranks, offsetof(rank_cost, lists) + offsetof(tiers_count, placed));
     put_reads(&j, "list_bytes", all, ranks, offsetof(rank_cost, lists) + offsetof(tiers_count, placed_bytes));
+    if (plan->measured) {
+        json_begin_object(&j, "slopes");
+        put_slopes(&j, "lists", &plan->slopes, TIERS_GRAPH);
+        put_slopes(&j, "rows", &plan->slopes, TIERS_FEATURES);
+        json_end_object(&j);
+    }
     end_record(r, &j);
 }
 

@@ -47,7 +47,10 @@
      {"event":"tiers", "notes":[..], "rows":{"cache":[..],"own":[..],"peer":[..],"host":[..]}, "row_bytes":{...},
       "lists":{...}, "list_bytes":{...}}
                                   where options of tiers are used, before the first epoch: an element a rank. What lies
-                                  where (tiers_count.placed in trainer/store/tiers.h)
+                                  where (tiers_count.placed in trainer/store/tiers.h). With --slopes measure also
+                                  "slopes":{"lists":{"hits":[..],"ms":[..],"line":N,"error":X,"explained":X,"clear":true},
+                                  "rows":{...}}: hit ratios and milliseconds an epoch, measured on device 0, and their
+                                  line (slopes_fit in trainer/store/slopes.h)
      {"event":"ranks", "rows":{"cache":[..],"own":[..],"peer":[..],"host":[..]}, "bytes":{...}, "lists":{...},
       "list_bytes":{...}, "evaluation_rows":{...}, "rows_from":[[..],..], "sent_bytes":[..],
       "slices":{"sampled":[..],"trained":[..]},

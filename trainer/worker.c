@@ -232,18 +232,16 @@ slopes_plan worker_slopes_plan(const worker* w, const config* c, const task* t, 
 /* --slopes measure: by the device of rank 0, for all, so that their plans are those of one run of --slopes A,F. */
 static bool measure_slopes(worker* w, const config* c, const task* t, const tiers_source* from, int64_t peak, error* why)
 {
-    int64_t bound[COMM_RANKS_MAX + 1] = {0}, both[2] = {0, 0};
-    slopes s;
+    int64_t bound[COMM_RANKS_MAX + 1] = {0};
+    slopes* s = &w->planned.slopes;
     for (int32_t r = 1; r <= w->comm->ranks; r++) bound[r] = 1;
     if (w->comm->rank == 0) {
         const slopes_plan plan = worker_slopes_plan(w, c, t, from, peak);
-        if (!slopes_measure(&s, w->device, &plan, why)) return false;
+        if (!slopes_measure(s, w->device, &plan, why)) return false;
         device_forget_peak(w->device, peak); /* training's own stays */
-        both[0] = s.slope[TIERS_GRAPH];
-        both[1] = s.slope[TIERS_FEATURES];
     }
-    if (!comm_all_gather(w->comm, NULL, both, bound, 2 * sizeof *both, why)) return false;
-    tier_plan_take_slopes(&w->planned, both);
+    if (!comm_all_gather(w->comm, NULL, s, bound, sizeof *s, why)) return false;
+    tier_plan_take_slopes(&w->planned);
     return true;
 }
 

@@ -1914,8 +1914,11 @@ TEST(slopes_are_those_of_times_with_random_caches)
             CHECK_EQ(none.hit[kind][i], 0);
             CHECK(whole.ms[kind][i] > 0);
         }
-        CHECK_EQ(whole.slope[kind], ggnn_fill_slope(whole.hit[kind], whole.ms[kind], SLOPES_SIZES));
-        CHECK_EQ(none.slope[kind], 0);
+        const slopes_fit *fit = &whole.fit[kind], *flat = &none.fit[kind];
+        CHECK_EQ(fit->line > 0 ? fit->line : 0, ggnn_fill_slope(whole.hit[kind], whole.ms[kind], SLOPES_SIZES));
+        CHECK_EQ(fit->clear, (double)fit->line > 2 * fit->error);
+        CHECK_EQ(slopes_of(&whole, (tiers_kind)kind), fit->clear ? fit->line : 0);
+        CHECK(slopes_of(&none, (tiers_kind)kind) == 0 && flat->line == 0 && isnan(flat->error) && isnan(flat->explained) && !flat->clear);
     }
     CHECK(whole.ms[TIERS_FEATURES][4] > whole.ms[TIERS_GRAPH][4]); /* 4,000 bytes a row, two edges a list */
     static float ones[9000];
@@ -1986,6 +1989,60 @@ TEST(a_slopes_time_is_that_of_an_epoch_by_the_fastest_turn_but_the_first)
     }
 }
 
+/* By hand. Through three points at 0, .5 and 1 goes a line of slope last - first; the middle 3 m above it leaves residuals -m, 2 m, -m,
+   and a standard error of sqrt(6 m^2 / 1 / .5) = 3.4641 m. */
+TEST(a_line_through_times_is_told_from_noise_by_its_standard_error)
+{
+    static const struct {
+        double hit[SLOPES_SIZES], ms[SLOPES_SIZES];
+        int n;
+        int64_t line;
+        double error, explained; /* milliseconds; -1: there is none */
+        bool clear;
+    } of[] = {{{0, .25, .5, .75, 1}, {10, 8, 6, 4, 2}, 5, 8000000, 0, 1, true},
+              {{0, .5, 1}, {2, 6, 10}, 3, -8000000, 0, 1, false}, /* a cache that costs */
+              {{0, .5, 1}, {9, 6, 1}, 3, 8000000, 1.154700538, 48. / 49, true},
+              {{0, .5, 1}, {5, 8, 4}, 3, 1000000, 4.041451884, 3. / 52, false},
+              {{0, .5, 1}, {8.5, 8, 1.5}, 3, 7000000, 3.464101615, 24.5 / 30.5, true}, /* twice 3.464 is 6.928 */
+              {{0, .5, 1}, {8.45, 8, 1.55}, 3, 6900000, 3.464101615, 23.805 / 29.805, false},
+              {{0, 0, 1}, {4, 6, 1}, 3, 4000000, 1.732050808, 32. / 38, true}, /* two at one ratio */
+              {{0, .5, 1}, {3, 3, 3}, 3, 0, 0, -1, false},
+              {{.1, .1, .1}, {9, 6, 1}, 3, 0, -1, -1, false},
+              {{0, 1}, {9, 1}, 2, 0, -1, -1, false}, /* no residual: nothing says how far off the line may be */
+              {{.5, .5}, {9, 1}, 2, 0, -1, -1, false},
+              {{.5}, {9}, 1, 0, -1, -1, false},
+              {{0}, {0}, 0, 0, -1, -1, false}};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        const slopes_fit fit = slopes_line(of[i].hit, of[i].ms, of[i].n);
+        const bool good = CHECK_EQ(fit.line, of[i].line) & CHECK_EQ(fit.clear, of[i].clear) &
+                          CHECK(of[i].error < 0 ? isnan(fit.error) : fabs(fit.error - 1e6 * of[i].error) < 1) &
+                          CHECK(of[i].explained < 0 ? isnan(fit.explained) : fabs(fit.explained - of[i].explained) < 1e-9);
+        if (!good) printf("  case %zu: %lld, %g, %g\n", i, (long long)fit.line, fit.error, fit.explained);
+    }
+}
+
+/* Which kind's slope is clear decides what is used, and what is said. */
+TEST(slopes_that_are_noise_are_said_and_count_as_0)
+{
+    static const char* const said[] = {"what lists and rows save cannot be told from noise (not above twice its standard error): 0,0 in its place, as without --slopes",
+                                       "what rows save cannot be told from noise (not above twice its standard error): 0 in its place, so that none is cached",
+                                       "what lists save cannot be told from noise (not above twice its standard error): 0 in its place, so that none is cached", ""};
+    for (int clear = 0; clear < 4; clear++) {
+        tier_plan p;
+        char line[300];
+        memset(&p, 0, sizeof p);
+        p.slopes.fit[TIERS_GRAPH] = (slopes_fit){5, 1, .5, clear & 1};
+        p.slopes.fit[TIERS_FEATURES] = (slopes_fit){7, 1, .5, clear >> 1};
+        tier_plan_take_slopes(&p);
+        CHECK(p.measured && p.options.slopes[0] == (clear & 1 ? 5 : 0) && p.options.slopes[1] == (clear >> 1 ? 7 : 0));
+        snprintf(line, sizeof line, "--slopes %d,%d (measured on device 0: nanoseconds an epoch that all lists, and all rows, being cached would save)",
+                 clear & 1 ? 5 : 0, clear >> 1 ? 7 : 0);
+        CHECK_STR(p.note[0], line);
+        snprintf(line, sizeof line, "%s%s", said[clear][0] ? "--slopes measure: " : "", said[clear]);
+        CHECK_STR(p.note[1], line);
+    }
+}
+
 TEST(measured_slopes_are_said_and_give_the_same_plan_again)
 {
     for (int devices = 1; devices < 4; devices++) {
@@ -1995,11 +2052,19 @@ TEST(measured_slopes_are_said_and_give_the_same_plan_again)
         const char* said = strstr(output, "--slopes ");
         if (!CHECK(said != NULL)) continue;
         CHECK(says(" (measured on device 0: nanoseconds an epoch that all lists, and all rows, being cached would save)"));
+        CHECK(says("times of lists an epoch (measured): ") && says("times of rows an epoch (measured): "));
         snprintf(again, sizeof again, "%.*s", (int)strcspn(said + 9, " ") + 9, said);
         read_log(&first, "tiers", NULL);
         CHECK_EQ(trainf("%s --log tiers %s", options, again), 0);
         read_log(&second, "tiers", NULL);
-        for (int i = 0; i < first.count; i++) cut_array(first.line[i], "notes");
+        int found = 0;
+        for (int i = 0; i < first.count; i++) {
+            char* measured = strstr(first.line[i], ",\"slopes\":{\"lists\":{\"hits\":[");
+            if (measured) strcpy(measured, "}\n"); /* the last of the record */
+            found += measured != NULL;
+            cut_array(first.line[i], "notes");
+        }
+        CHECK_EQ(found, 1);
         for (int i = 0; i < second.count; i++) cut_array(second.line[i], "notes");
         CHECK(same_records(&first, &second));
     }
@@ -2473,6 +2538,8 @@ int main(int argc, char** argv)
     RUN(slopes_are_those_of_times_with_random_caches);
     RUN(hit_ratios_of_slopes_are_those_of_the_sampled_ids);
     RUN(a_slopes_time_is_that_of_an_epoch_by_the_fastest_turn_but_the_first);
+    RUN(a_line_through_times_is_told_from_noise_by_its_standard_error);
+    RUN(slopes_that_are_noise_are_said_and_count_as_0);
     RUN(measured_slopes_are_said_and_give_the_same_plan_again);
     RUN(lists_that_no_cache_has_save_nothing);
     RUN(options_that_do_not_go_together_are_errors_that_say_what_to_do);

@@ -697,6 +697,41 @@ TEST(the_tables_of_ranks_have_all_columns_of_each_and_their_sums)
     CHECK_EQ(*line, 0);
 }
 
+TEST(measured_slopes_have_their_points_and_their_line)
+{
+    static tier_plan plan;
+    rank_cost all[RANKS];
+    report r = begin();
+    fill(all, false, false);
+    plan.measured = true;
+    plan.slopes = (slopes){.hit = {{0, .25, .5, .75, 1}, {.125, .125, .125, .125, .125}}, .ms = {{10, 8.5, 6, 4, 2}, {1, 2, 3, 4, 5}},
+                           .fit = {{8000000, 1250000, .875, true}, {0, NAN, NAN, false}}};
+    for (int flat = 0; flat < 3; flat++) {
+        if (flat) plan.slopes.fit[TIERS_FEATURES] = (slopes_fit){-2000000, 3000000, flat == 1 ? .125 : NAN, false};
+        capture();
+        report_tiers(&r, all, 1, &plan);
+        printed = captured();
+        used = 0;
+        EXPECT("times of lists an epoch (measured): 10 ms at 0.0%% hits, 8.5 ms at 25.0%% hits, 6 ms at 50.0%% hits, 4 ms at 75.0%% hits, 2 ms at "
+               "100.0%% hits; all hits save 8 ms, standard error 1.2: the line explains 87.5%% of the spread\n");
+        EXPECT("times of rows an epoch (measured): 1 ms at 12.5%% hits, 2 ms at 12.5%% hits, 3 ms at 12.5%% hits, 4 ms at 12.5%% hits, 5 ms at "
+               "12.5%% hits; %s\n", flat == 0   ? "all hit ratios are equal: no line goes through them"
+                                     : flat == 1 ? "all hits save -2 ms, standard error 3: the line explains 12.5% of the spread, no saving above noise"
+                                                 : "all times are equal");
+        CHECK(strncmp(printed, expected, used) == 0);
+    }
+    plan.slopes.fit[TIERS_FEATURES] = (slopes_fit){0, NAN, NAN, false};
+    capture();
+    report_tiers(&r, all, 1, &plan);
+    captured();
+    end(&r);
+    used = 0;
+    EXPECT(",\"slopes\":{\"lists\":{\"hits\":[0,0.25,0.5,0.75,1],\"ms\":[1e+01,8.5,6,4,2],\"line\":8000000,\"error\":1.25e+06,\"explained\":0.875,"
+           "\"clear\":true},\"rows\":{\"hits\":[0.125,0.125,0.125,0.125,0.125],\"ms\":[1,2,3,4,5],\"line\":0,\"error\":null,\"explained\":null,"
+           "\"clear\":false}}}\n");
+    if (!CHECK(strlen(logged) > used && strcmp(logged + strlen(logged) - used, expected) == 0)) printf("  %s  %s", expected, logged);
+}
+
 TEST(the_record_of_tiers_and_its_lines_have_what_lies_where)
 {
     static tier_plan plan;
@@ -862,6 +897,7 @@ int main(int argc, char** argv)
     RUN(slices_are_those_of_a_run_in_which_any_rank_had_one);
     RUN(rows_come_from_sixteen_ranks_at_most);
     RUN(the_tables_of_ranks_have_all_columns_of_each_and_their_sums);
+    RUN(measured_slopes_have_their_points_and_their_line);
     RUN(the_record_of_tiers_and_its_lines_have_what_lies_where);
     RUN(the_rows_of_the_profile_are_training_evaluation_and_the_rest_and_add_up);
     RUN(a_profile_has_no_rows_of_what_took_no_time);

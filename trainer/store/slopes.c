@@ -1,5 +1,6 @@
 #include "trainer/store/slopes.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "common/memory.h"
@@ -52,6 +53,39 @@ double slopes_epoch(const double seconds[SLOPES_TURNS], int64_t batches, int64_t
     for (int turn = 2; turn < SLOPES_TURNS; turn++)
         if (seconds[turn] < least) least = seconds[turn];
     return 1e3 * least * (double)all / (double)batches;
+}
+
+/* Of either sign. */
+static int64_t line_of(const double* hit, const double* ms, int64_t n)
+{
+    double negated[SLOPES_SIZES];
+    const int64_t falls = ggnn_fill_slope(hit, ms, n);
+    for (int64_t i = 0; i < n; i++) negated[i] = -ms[i];
+    return falls ? falls : -ggnn_fill_slope(hit, negated, n);
+}
+
+slopes_fit slopes_line(const double* hit, const double* ms, int64_t n)
+{
+    slopes_fit fit = {0, NAN, NAN, false};
+    double x = 0, y = 0, xx = 0, yy = 0, residuals = 0;
+    bool differ = false;
+    for (int64_t i = 0; i < n; i++) {
+        differ |= hit[i] < hit[0] || hit[i] > hit[0];
+        x += hit[i] / (double)n;
+        y += ms[i] / (double)n;
+    }
+    if (n < 3 || !differ) return fit;
+    fit.line = line_of(hit, ms, n);
+    for (int64_t i = 0; i < n; i++) {
+        const double off = ms[i] - y + 1e-6 * (double)fit.line * (hit[i] - x);
+        xx += (hit[i] - x) * (hit[i] - x);
+        yy += (ms[i] - y) * (ms[i] - y);
+        residuals += off * off;
+    }
+    fit.error = 1e6 * sqrt(residuals / (double)(n - 2) / xx);
+    if (yy > 0) fit.explained = residuals < yy ? 1 - residuals / yy : 0;
+    fit.clear = (double)fit.line > 2 * fit.error;
+    return fit;
 }
 
 /* The same batches in each turn: seconds of sampling, of extraction. */
@@ -125,7 +159,7 @@ bool slopes_measure(slopes* s, device* d, const slopes_plan* plan, error* why)
         good = measure_size(s, i, &b, rank, cached, why);
     }
     for (int kind = 0; good && kind < TIERS_KINDS; kind++)
-        s->slope[kind] = ggnn_fill_slope(s->hit[kind], s->ms[kind], SLOPES_SIZES);
+        s->fit[kind] = slopes_line(s->hit[kind], s->ms[kind], SLOPES_SIZES);
     memory_free(rank);
     return good;
 }

@@ -570,11 +570,19 @@ static void forget_identities(tier_plan* p)
     }
 }
 
-void tier_plan_take_slopes(tier_plan* p, const int64_t slopes[2])
+void tier_plan_take_slopes(tier_plan* p)
 {
-    memcpy(p->options.slopes, slopes, sizeof p->options.slopes);
+    const slopes_fit* fit = p->slopes.fit;
+    const int64_t both[] = {slopes_of(&p->slopes, TIERS_GRAPH), slopes_of(&p->slopes, TIERS_FEATURES)};
+    memcpy(p->options.slopes, both, sizeof p->options.slopes);
+    p->measured = true;
     tier_plan_note(p, "--slopes %lld,%lld (measured on device 0: nanoseconds an epoch that all lists, and all rows, being cached "
-                   "would save)", (long long)slopes[0], (long long)slopes[1]);
+                   "would save)", (long long)both[0], (long long)both[1]);
+    if (fit[TIERS_GRAPH].clear && fit[TIERS_FEATURES].clear) return;
+    const bool none = !fit[TIERS_GRAPH].clear && !fit[TIERS_FEATURES].clear;
+    tier_plan_note(p, "--slopes measure: what %s cannot be told from noise (not above twice its standard error): %s",
+                   none ? "lists and rows save" : fit[TIERS_GRAPH].clear ? "rows save" : "lists save",
+                   none ? "0,0 in its place, as without --slopes" : "0 in its place, so that none is cached");
 }
 
 /* held (N): of how many ranks each node is cached. */

@@ -19,10 +19,11 @@
 #ifndef TRAINER_TIER_PLAN_H
 #define TRAINER_TIER_PLAN_H
 #include "datasets/plan_file.h"
+#include "trainer/store/slopes.h"
 #include "trainer/store/tier_wants.h"
 #include "trainer/store/tiers.h"
 
-enum { TIER_NOTES_MAX = 5 };
+enum { TIER_NOTES_MAX = 6 };
 
 typedef struct { /* all zeros: there is no plan */
     tiers_plan plan;
@@ -45,6 +46,8 @@ typedef struct { /* all zeros: there is no plan */
     const ggnn_node* of_cache[TIERS_KINDS];   /* (N) ranks that order this device's cache */
     int64_t  kept;                            /* bytes of the rankings that room is left for on the device */
     ggnn_node* memory[40];                    /* of ranks */
+    slopes slopes;                            /* of --slopes measure, where `measured` */
+    bool measured;
     comm_shared shared;                       /* ranks that all threads of a process share */
     ggnn_node* work;                          /* (2 N) */
     char note[TIER_NOTES_MAX][200];           /* what the user is to know */
@@ -56,7 +59,7 @@ bool tier_plan_open(tier_plan* p, const tier_options* options, const tier_data* 
                     const ggnn_sampling* how, error* why);
 bool tier_plan_asks_peak(const tier_plan* p);
 int64_t tier_plan_room(const tier_plan* p, int64_t peak); /* bytes beside that peak; 1 GiB where no limit is known */
-void tier_plan_take_slopes(tier_plan* p, const int64_t slopes[2]); /* of --slopes measure (slopes.h), in place of the options' */
+void tier_plan_take_slopes(tier_plan* p); /* p->slopes, in place of the options' */
 bool tier_plan_fill(tier_plan* p, int64_t peak, error* why);
 int64_t tier_plan_rankings(const tier_plan* p); /* bytes of the rankings that the filled tiers keep, each once */
 
