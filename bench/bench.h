@@ -31,6 +31,7 @@
 #include <stdio.h>
 
 #include "common/error.h"
+#include "common/options.h"
 #include "ggnn.h"
 #include "trainer/net/net.h"
 
@@ -52,6 +53,8 @@ typedef struct { /* the command line */
     int     backend;               /* of sibling.h */
     int64_t devices, memory;       /* of store; 0: of the topology; bytes of a device, -1: what a placement of all takes */
     const char* topology;          /* NULL: DGX-1V */
+    option_list fanout;            /* of batches that are counted; empty: the usual one */
+    int64_t batch;                 /* their seeds; 0: the usual ones */
     bool    cold, warm;
     int64_t reps, threads;         /* reps: samples at least; threads 0: all */
     double  min_time;              /* seconds that a case is sampled for, at least */
@@ -149,6 +152,7 @@ typedef struct {
     bool (*run)(bench* b); /* false: b->why */
     bool sized;            /* takes --rows and the other sizes of a user's own */
     bool asked;            /* runs only where it is named */
+    bool batched;          /* takes --fanout and --batch */
 } bench_entry;
 
 typedef struct bench_backend {
@@ -193,7 +197,8 @@ typedef struct { /* the graph of the run: --data, or R-MAT made on first use bes
     ggnn_store  features;   /* plain */
     const ggnn_node* train; /* (num_train) ids of training nodes, ascending */
     int64_t num_train;
-    int64_t fanout[3], batch, hidden; /* of batches and nets: 15,10,5, 1024, 256; small with --quick */
+    int32_t num_hops, fanout[GGNN_HOPS_MAX]; /* of batches and nets: 15,10,5, 1024, 256, small with --quick; */
+    int64_t batch, hidden;                   /* or of --fanout, --batch */
 } bench_graph;
 const bench_graph* bench_graph_of(bench* b); /* opened once; in the host's memory; NULL: b->why */
 

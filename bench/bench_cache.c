@@ -128,7 +128,7 @@ static bool put_policy(bench* b, caches* c, const bench_table* t, hotness_policy
 }
 
 typedef struct {
-    char   name[32]; /* "uniform 15,10,5" */
+    char   name[80]; /* "uniform 15,10,5" */
     double common;   /* rows of two epochs, per cent */
 } setting;
 
@@ -140,7 +140,6 @@ static bool put_setting(bench* b, caches* c, const ggnn_sampling* how, setting* 
     for (int32_t h = 0; h < how->num_hops; h++)
         used += snprintf(t.what + used, sizeof t.what - (size_t)used, h ? ",%d" : "%d", (int)how->fanout[h]);
     memcpy(s->name, t.what, sizeof s->name);
-    s->name[sizeof s->name - 1] = '\0';
     for (int i = 0; i < SHARES; i++) snprintf(t.column[i], sizeof t.column[i], "%g %%", 100 * share[i]);
     if (!count_setting(b, c, how, &s->common) || !bench_figures(b, &t, "none", none)) return false;
     for (hotness_policy by = 0; by < HOTNESS_NUM_POLICIES; by++)
@@ -165,14 +164,16 @@ bool bench_cache(bench* b)
     caches c;
     setting all[2 * SETTINGS];
     if (!open_caches(b, &c)) return false;
+    const bool own = b->o.fanout.count > 0;
+    const int settings = own ? 1 : SETTINGS;
     for (int weighted = 0; weighted < 2; weighted++)
-        for (int i = 0; i < SETTINGS; i++) {
-            const int32_t* fanout = b->o.quick ? small[i].fanout : usual[i].fanout;
+        for (int i = 0; i < settings; i++) {
+            const int32_t* fanout = own ? c.data->fanout : b->o.quick ? small[i].fanout : usual[i].fanout;
             const ggnn_sampling how = ggnn_sampling_plain(weighted ? GGNN_WEIGHTED : GGNN_FISHER_YATES, fanout,
-                                                          b->o.quick ? small[i].hops : usual[i].hops);
-            if (!put_setting(b, &c, &how, &all[weighted * SETTINGS + i])) return false;
+                                                          own ? c.data->num_hops : b->o.quick ? small[i].hops : usual[i].hops);
+            if (!put_setting(b, &c, &how, &all[weighted * settings + i])) return false;
         }
-    for (int i = 0; i < 2 * SETTINGS; i++)
+    for (int i = 0; i < 2 * settings; i++)
         if (!put_common(b, &all[i])) return false;
     return true;
 }

@@ -187,11 +187,9 @@ static bool put_own(bench* b, const scale_inputs* in)
 {
     scale_graph* g = bench_new(b, sizeof *g, "points of the graph");
     const bench_graph* data = bench_graph_of(b);
-    int32_t fanout[SCALE_HOPS];
-    for (int32_t h = 0; data && h < SCALE_HOPS; h++) fanout[h] = (int32_t)data->fanout[h];
-    if (!g || !data || !scale_count(b, g, fanout) || !scale_count_hits(b, g, fanout)) return false;
+    if (!g || !data || !scale_count(b, g, data->fanout) || !scale_count_hits(b, g, data->fanout)) return false;
     snprintf(g->name, sizeof g->name, "your graph");
-    return put_points(b, g) && put_slices(b, g, fanout) && put_hits(b, g) && put_graph(b, in, g);
+    return put_points(b, g) && put_slices(b, g, data->fanout) && put_hits(b, g) && put_graph(b, in, g);
 }
 
 bool bench_scale(bench* b)

@@ -88,11 +88,10 @@ static bool open_batch(bench* b, splits* s, ggnn_batch* batch)
 
 static bool open_splits(bench* b, splits* s)
 {
-    static const int32_t usual[] = {15, 10, 5}, small[] = {5, 4, 3};
     s->data = bench_graph_of(b);
     if (!s->data) return false;
-    s->how = ggnn_sampling_plain(GGNN_FISHER_YATES, b->o.quick ? small : usual, 3);
-    s->batch = b->o.quick ? 512 : 4096;
+    s->how = ggnn_sampling_plain(GGNN_FISHER_YATES, s->data->fanout, s->data->num_hops);
+    s->batch = b->o.batch ? b->o.batch : b->o.quick ? 512 : 4096;
     if (s->batch > s->data->num_train) s->batch = s->data->num_train;
     s->seeds = bench_new(b, (size_t)s->batch * sizeof *s->seeds, "seeds");
     s->queue = bench_new(b, (size_t)s->data->graph.num_nodes * sizeof *s->queue, "nodes");

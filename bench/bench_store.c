@@ -70,9 +70,9 @@ static int64_t up(int64_t n, int64_t parts) { return (n + parts - 1) / parts; }
 static void size_up(store* s)
 {
     const ggnn_graph* g = &s->data->graph;
-    const ggnn_sampling plain = {.method = GGNN_REJECTION, .num_hops = 3, .keep = GGNN_KEEP_POSITIONS};
+    const ggnn_sampling plain = {.method = GGNN_REJECTION, .num_hops = s->data->num_hops, .keep = GGNN_KEEP_POSITIONS};
     s->how = plain;
-    for (int h = 0; h < 3; h++) s->how.fanout[h] = (int32_t)s->data->fanout[h];
+    memcpy(s->how.fanout, s->data->fanout, sizeof s->how.fanout);
     s->sizes = ggnn_sizes_of(g, &s->data->features);
     s->batch = s->data->batch * s->devices < s->data->num_train ? s->data->batch * s->devices : s->data->num_train;
     s->batches = s->batch ? up(s->data->num_train, s->batch) : 0;

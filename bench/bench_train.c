@@ -32,8 +32,7 @@ static bool configure(bench* b, training* t, const bench_graph* g, net_model whi
 {
     char hidden[32], fanout[64], batch[32], features[8];
     snprintf(hidden, sizeof hidden, "--hidden=%d", (int)g->hidden);
-    snprintf(fanout, sizeof fanout, "--fanout=%d,%d,%d", (int)g->fanout[0], (int)g->fanout[1],
-             (int)g->fanout[2]);
+    snprintf(fanout, sizeof fanout, "--fanout=%d,%d,%d", (int)g->fanout[0], (int)g->fanout[1], (int)g->fanout[2]);
     snprintf(batch, sizeof batch, "--batch=%d", (int)g->batch);
     snprintf(features, sizeof features, "--data");
     char* argv[] = {"ggnn-train",

@@ -36,7 +36,7 @@ bool cpu_batch_open(bench* b, cpu_batch* s, const ggnn_graph* g, const ggnn_samp
                     const ggnn_node* seeds, int64_t num_seeds, ggnn_unique_kind kind);
 void cpu_batch_sample(cpu_batch* s); /* the batch of s->rng.step */
 
-/* The usual sampling of a run: fanout 15,10,5, or small; all batches have `batch` seeds. */
+/* The sampling of a run: fanout 15,10,5, or small, or --fanout; all batches have `batch` seeds. */
 ggnn_sampling cpu_sampling(const bench_graph* g);
 
 /* Ids of training nodes (own sizes: of all nodes), shuffled; at least `least` of them, else b->why. */

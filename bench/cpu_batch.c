@@ -31,12 +31,7 @@ void cpu_batch_sample(cpu_batch* s)
 
 ggnn_sampling cpu_sampling(const bench_graph* g)
 {
-    ggnn_sampling how;
-    memset(&how, 0, sizeof how);
-    how.method = GGNN_FISHER_YATES;
-    how.num_hops = 3;
-    for (int h = 0; h < 3; h++) how.fanout[h] = (int32_t)g->fanout[h];
-    return how;
+    return ggnn_sampling_plain(GGNN_FISHER_YATES, g->fanout, g->num_hops);
 }
 
 const ggnn_node* cpu_seeds(bench* b, const bench_graph* g, int64_t least, int64_t* count)

@@ -5,6 +5,7 @@
 #endif
 
 #include "bench/harness.h"
+#include "bench/scale_model.h"
 #include "common/bus_error.h"
 #include "common/options.h"
 #include "common/same_file.h"
@@ -80,6 +81,12 @@ static options_result parse(bench* b, int argc, char** argv, const char** name, 
          "of store: " TOPOLOGY_NAMES ", or a file (ggnn-data place --help); else dgx-1v", NULL},
         {"device-memory", OPTION_BYTES, &o->memory, 0, 9e18, "N",
          "of store: bytes of a device for graph and features; else what the placement of all takes", NULL},
+        {"fanout", OPTION_LIST, &o->fanout, 1, 1 << 20, "N,N,...",
+         "of cache, store, split, scale --data: neighbours a hop, from the seeds outward, 8 hops at most, of scale 3; else 15,10,5, and of "
+         "cache others too", NULL},
+        {"batch", OPTION_INT, &o->batch, 1, 1 << 24, "N",
+         "of cache, store, split, scale --data: seeds of a device, of split those of all; else 1024, of split 4096. "
+         "scale counts batches of N, too", NULL},
         {"cold", OPTION_FLAG, &o->cold, 0, 0, NULL, "empty caches before each run", NULL},
         {"warm", OPTION_FLAG, &o->warm, 0, 0, NULL, "never do; else mini-batches are cold, whole graphs warm",
          NULL},
@@ -104,6 +111,21 @@ static options_result parse(bench* b, int argc, char** argv, const char** name, 
     return b->why.text[0] ? OPTIONS_WRONG : result;
 }
 
+/* Sizes of batches are of the names that count batches; scale counts those of a user's graph, of three hops. */
+static bool check_batches(const bench_options* o, const bench_entry* e, error* why)
+{
+    const bool scale = strcmp(e->name, "scale") == 0;
+    const char* given = o->fanout.count ? "--fanout" : "--batch";
+    if (!o->fanout.count && !o->batch) return true;
+    if (!e->batched) return error_set(why, "%s: %s counts no batches; cache, store, split and scale do", given, e->name);
+    if (scale && !o->data) return error_set(why, "%s: scale counts batches of --data FILE, which is not given", given);
+    if (o->fanout.count > GGNN_HOPS_MAX)
+        return error_set(why, "--fanout: %d hops, at most %d", (int)o->fanout.count, GGNN_HOPS_MAX);
+    if (scale && o->fanout.count && o->fanout.count != SCALE_HOPS)
+        return error_set(why, "--fanout: %d hops, scale's batches have %d", (int)o->fanout.count, SCALE_HOPS);
+    return true;
+}
+
 /* The entries that the names stand for, in the order of the table; all usual ones without a name. */
 static int choose(bench* b, const char* const* name, int names, const bench_entry** chosen)
 {
@@ -126,6 +148,7 @@ static int choose(bench* b, const char* const* name, int names, const bench_entr
             error_set(&b->why, "--rows: %s has no sizes of your own", e->name);
             return 0;
         }
+        if (wanted && !check_batches(&b->o, e, &b->why)) return 0;
         if (wanted && b->o.devices > GGNN_DEVICES_MAX && strcmp(e->name, "store") == 0) {
             error_set(&b->why, "--devices %lld: store plans for at most %d", (long long)b->o.devices, GGNN_DEVICES_MAX);
             return 0;

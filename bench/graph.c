@@ -60,13 +60,18 @@ static bool open_graph(bench* b, struct bench_data* d)
     return true;
 }
 
-static void set_sizes(bench_graph* g, bool quick)
+static bool set_sizes(bench* b, bench_graph* g)
 {
-    static const int64_t usual[] = {15, 10, 5}, small[] = {5, 4, 3};
-    memcpy(g->fanout, quick ? small : usual, sizeof g->fanout);
-    g->batch = quick ? 128 : 1024;
-    g->hidden = quick ? 32 : 256;
+    static const int32_t usual[] = {15, 10, 5}, small[] = {5, 4, 3};
+    const option_list* own = &b->o.fanout;
+    g->num_hops = own->count ? own->count : 3;
+    for (int32_t h = 0; h < g->num_hops; h++) g->fanout[h] = own->count ? (int32_t)own->value[h] : b->o.quick ? small[h] : usual[h];
+    if (b->o.batch > g->num_train)
+        return error_set(&b->why, "--batch %lld: %s has %lld training nodes", (long long)b->o.batch, g->path, (long long)g->num_train);
+    g->batch = b->o.batch ? b->o.batch : b->o.quick ? 128 : 1024;
+    g->hidden = b->o.quick ? 32 : 256;
     if (g->batch > g->num_train) g->batch = g->num_train;
+    return true;
 }
 
 static void close_graph(struct bench_data* d)
@@ -82,8 +87,7 @@ const bench_graph* bench_graph_of(bench* b)
     if (!s->data) {
         s->data = memory_new(sizeof *s->data, "the graph", &b->why);
         s->close_data = close_graph;
-        if (!s->data || !open_graph(b, s->data)) return NULL;
-        set_sizes(&s->data->graph, b->o.quick);
+        if (!s->data || !open_graph(b, s->data) || !set_sizes(b, &s->data->graph)) return NULL;
         s->graph = &s->data->graph;
     }
     return b->why.text[0] ? NULL : s->graph;

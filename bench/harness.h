@@ -31,7 +31,7 @@ typedef struct {
 typedef struct { /* a row of a table */
     const char* entry;
     bench_table table;
-    char row[32];
+    char row[80];
     double value[BENCH_COLUMNS];
     char note[BENCH_COLUMNS][8]; /* "": none */
 } bench_figure_row;

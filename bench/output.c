@@ -306,6 +306,10 @@ static void put_options(json* j, const bench_options* o)
     json_int(j, "devices", o->devices);
     json_string(j, "topology", o->topology ? base_name(o->topology) : NULL);
     json_int(j, "device_memory", o->memory);
+    json_begin_array(j, "fanout");
+    for (int32_t h = 0; h < o->fanout.count; h++) json_int(j, NULL, o->fanout.value[h]);
+    json_end_array(j);
+    json_int(j, "batch", o->batch);
     json_int(j, "features", o->features);
     json_int(j, "heads", o->heads);
     json_string(j, "temperature", o->cold ? "cold" : o->warm ? "warm" : "usual");

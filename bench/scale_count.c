@@ -58,6 +58,19 @@ static bool count_point(bench* b, scale_point* p, const bench_graph* g, const in
     return true;
 }
 
+/* Ascending: of the table, as far as there are training nodes, and `own`, which is 0 or at most as many. */
+static int32_t sizes_of(int64_t size[SIZES + 1], int64_t own, int64_t train)
+{
+    int32_t n = 0;
+    int64_t seeds = FIRST;
+    for (int32_t i = 0; i < SIZES && seeds <= train; i++, seeds *= 4) {
+        if (own > (n ? size[n - 1] : 0) && own < seeds) size[n++] = own;
+        size[n++] = seeds;
+    }
+    if (own > size[n - 1]) size[n++] = own;
+    return n;
+}
+
 bool scale_count(bench* b, scale_graph* g, const int32_t fanout[SCALE_HOPS])
 {
     const bench_graph* data = bench_graph_of(b);
@@ -70,11 +83,11 @@ bool scale_count(bench* b, scale_graph* g, const int32_t fanout[SCALE_HOPS])
     g->train = (double)data->num_train;
     g->batch = (double)data->batch;
     g->hidden = g->classes = (double)data->hidden; /* classes are not known here: as wide as the other layers */
-    g->points = 0;
-    int64_t seeds = FIRST;
-    for (int32_t i = 0; i < SIZES && seeds <= data->num_train; i++, seeds *= 4) {
+    int64_t size[SIZES + 1];
+    const int32_t sizes = sizes_of(size, b->o.batch, data->num_train);
+    for (g->points = 0; g->points < sizes; g->points++) {
         const int32_t mark = bench_mark(b);
-        if (!count_point(b, &g->point[g->points++], data, fanout, seeds)) return false;
+        if (!count_point(b, &g->point[g->points], data, fanout, size[g->points])) return false;
         bench_release(b, mark);
     }
     return true;

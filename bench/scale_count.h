@@ -5,7 +5,7 @@
 #include "bench/scale_model.h"
 
 /* Fills g's sizes and points from the graph of the run. Sizes of batches: 4, 16, 64 .. 65,536 seeds, as far as there are
-   training nodes; the mean of several batches each. False: b->why. */
+   training nodes, and --batch; the mean of several batches each. False: b->why. */
 bool scale_count(bench* b, scale_graph* g, const int32_t fanout[SCALE_HOPS]);
 
 /* Input rows of a batch of all `seeds`, and of its `slices` slices, which the trainer cuts, each sampled by itself, together:

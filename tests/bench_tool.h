@@ -25,11 +25,11 @@ static inline bool generate_graph(const char* how)
     return CHECK_EQ(run("", line), 0);
 }
 
-/* The JSON of ggnn-bench --quick on the graph, to be freed. */
-static inline char* bench_json(const char* arguments)
+/* The JSON of ggnn-bench on the graph, with "--quick" or "", to be freed. */
+static inline char* bench_json_sized(const char* arguments, const char* quick)
 {
     char line[4000], json[600];
-    snprintf(line, sizeof line, "%s %s --quick --data %s --json %s >%s/out 2>%s/err", bench_tool, arguments, data,
+    snprintf(line, sizeof line, "%s %s %s --data %s --json %s >%s/out 2>%s/err", bench_tool, arguments, quick, data,
              folder_path(json, "bench.json"), folder, folder);
     remove(json);
     if (!CHECK_EQ(system(line), 0)) printf("  %s", printed("err"));
@@ -40,6 +40,7 @@ static inline char* bench_json(const char* arguments)
     CHECK(json_whole(text));
     return text;
 }
+static inline char* bench_json(const char* arguments) { return bench_json_sized(arguments, "--quick"); }
 
 static inline double bench_figure(const char* text, const char* label, const char* what, const char* row, const char* column)
 {

@@ -87,7 +87,7 @@ TEST(help_lists_names_and_options)
     CHECK_EQ(run("", "--help"), 0);
     CHECK(prints("out", "usage: ggnn-bench"));
     CHECK(prints("out", "roof "));
-    CHECK(prints("out", "--min-time X"));
+    CHECK(prints("out", "--min-time X") && prints("out", "--fanout N,N,...") && prints("out", "--batch N"));
     CHECK_EQ(run("", "spmm --help"), 0);
 }
 
@@ -112,6 +112,31 @@ TEST(bad_values_name_the_option_and_the_value)
     CHECK(prints("err", "--cold and --warm"));
     CHECK_EQ(run("", "roof --check . --once"), 2);
     CHECK_EQ(run("", "roof --nosuch"), 2);
+}
+
+TEST(sizes_of_batches_are_refused_where_none_are_counted_or_they_cannot_be)
+{
+    static const struct {
+        const char *arguments, *says;
+    } wrong[] = {{"--quick --data none split --fanout \"\"", "--fanout"},
+                 {"--quick --data none split --fanout 5,", "--fanout"},
+                 {"--quick --data none split --fanout 5,0", "--fanout 0: must be between 1 and"},
+                 {"--quick --data none split --fanout 5,-1", "--fanout -1: must be between 1 and"},
+                 {"--quick --data none split --fanout 5,many", "--fanout 'many': not an integer"},
+                 {"--quick --data none split --fanout 9999999", "--fanout 9999999: must be between 1 and"},
+                 {"--quick --data none split --fanout 1,1,1,1,1,1,1,1,1", "--fanout: 9 hops, at most 8"},
+                 {"--quick --data none cache --batch 0", "--batch 0: must be between 1 and"},
+                 {"--quick --data none store --batch -5", "--batch -5: must be between 1 and"},
+                 {"--quick --data none store --batch 5.5", "--batch '5.5': not an integer"},
+                 {"--quick scale --batch 5", "--batch: scale counts batches of --data FILE"},
+                 {"--quick --data none scale --fanout 5,5", "--fanout: 2 hops, scale's batches have 3"},
+                 {"--quick --data none spmm --fanout 5", "--fanout: spmm counts no batches; cache, store, split and scale do"},
+                 {"--quick --data none cache block --batch 5", "--batch: block counts no batches"},
+                 {"--quick --data none --batch 5", "counts no batches"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        CHECK_EQ(run("", wrong[i].arguments), 2);
+        if (!CHECK(prints("err", wrong[i].says))) printf("  %s", printed("err"));
+    }
 }
 
 TEST(failures_are_said_and_end_in_1)
@@ -387,8 +412,8 @@ static bool scripted_entry(bench* b)
 }
 static const bench_roof_kind scripted_roofs[] = {
     {"units", "units", "", open_roof}, {"delay", "s", "", open_roof}, {NULL, NULL, NULL, NULL}};
-static const bench_entry scripted_entries[] = {{"scripted", "a test", scripted_entry, false, false},
-                                               {NULL, NULL, NULL, false, false}};
+static const bench_entry scripted_entries[] = {{"scripted", "a test", scripted_entry, false, false, false},
+                                               {NULL, NULL, NULL, false, false, false}};
 static const bench_backend scripted_backend = {
     "scripted", scripted_entries, scripted_roofs, scripted, count_evictions, no_device, NULL};
 
@@ -583,7 +608,9 @@ static bool last_entry(bench* b) { return look_back(b, 2) && bench_new(b, SIZE_M
 TEST(results_are_written_as_they_come_and_a_wrong_entry_stops_no_other)
 {
     static const bench_entry entry[] = {
-        {"first", "", first_entry, false, false}, {"wrong", "", wrong_entry, false, false}, {"last", "", last_entry, false, false}};
+        {"first", "", first_entry, false, false, false},
+        {"wrong", "", wrong_entry, false, false, false},
+        {"last", "", last_entry, false, false, false}};
     static const double seconds[] = {9, 2, 2, 2, 2, 2, 9, 1, 1, 1, 1, 1, 9, 1, 1, 1, 1, 1, 9, 1, 1, 1, 1, 1};
     const bench_entry* chosen[] = {&entry[0], &entry[1], &entry[2]};
     char path[600], other[600], *arguments[] = {(char*)(uintptr_t) "ggnn-bench", NULL};
@@ -633,7 +660,7 @@ static bool deferring_entry(bench* b)
 }
 TEST(an_entrys_things_are_undone_last_first)
 {
-    static const bench_entry entry = {"deferring", "", deferring_entry, false, false};
+    static const bench_entry entry = {"deferring", "", deferring_entry, false, false, false};
     bench b;
     begin(&b, usual);
     num_undone = 0;
@@ -801,6 +828,7 @@ int main(int argc, char** argv)
     RUN(help_lists_names_and_options);
     RUN(unknown_names_list_the_names);
     RUN(bad_values_name_the_option_and_the_value);
+    RUN(sizes_of_batches_are_refused_where_none_are_counted_or_they_cannot_be);
     RUN(failures_are_said_and_end_in_1);
     RUN(backends_that_were_not_built_are_named);
     RUN_SLOW(roofs_are_kept_with_all_samples);

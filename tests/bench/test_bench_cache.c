@@ -54,7 +54,7 @@ TEST(hit_rates_of_a_graph_that_can_be_counted_by_hand)
 
 /* ---- every read looked at ---------------------------------------------------------------------------------------- */
 
-enum { BATCH = 128, SEED = 1, EPOCHS = 3, READS = 1 << 21 };
+enum { SEED = 1, EPOCHS = 3, READS = 1 << 21 };
 typedef struct {
     int64_t *rows, *lists, *degree, *in; /* (N) */
     ggnn_node* read;                     /* every row of every batch of training, one after the other */
@@ -63,18 +63,18 @@ typedef struct {
 
 /* Epochs as training takes them, or as PreSC does before it. */
 static void sample_epochs(seen* s, const ggnn_graph* g, const ggnn_sampling* how, const ggnn_node* train, int64_t num_train,
-                          bool before)
+                          int64_t batch, bool before)
 {
-    ggnn_node seeds[BATCH];
+    ggnn_node seeds[128];
     ggnn_batch b;
     uint32_t step = 0;
-    CHECK(ggnn_batch_plan(&b, g, how, BATCH, NULL) == GGNN_OK);
+    CHECK(ggnn_batch_plan(&b, g, how, batch, NULL) == GGNN_OK);
     void* memory = malloc(b.bytes);
     ggnn_batch_init(&b, memory);
     for (uint32_t epoch = 0; epoch < (before ? 1 : EPOCHS); epoch++)
-        for (int64_t first = 0; first < num_train; first += BATCH, step++) {
+        for (int64_t first = 0; first < num_train; first += batch, step++) {
             const ggnn_rng rng = {SEED, step, before ? GGNN_PURPOSE_PRESAMPLE : GGNN_PURPOSE_SAMPLE};
-            const int64_t n = num_train - first < BATCH ? num_train - first : BATCH;
+            const int64_t n = num_train - first < batch ? num_train - first : batch;
             for (int64_t i = 0; i < n; i++)
                 seeds[i] = train[ggnn_shuffle(SEED, before ? GGNN_PRESAMPLE_EPOCH + epoch : epoch, first + i, num_train)];
             CHECK(ggnn_sample(&b, g, &rng, seeds, n) == GGNN_OK);
@@ -175,34 +175,44 @@ static void seen_free(seen* s)
     free(s->read);
 }
 
+static void compare_with_oracle(const char* text, const dataset* d, const char* what, const ggnn_sampling* how, int64_t batch)
+{
+    const ggnn_graph g = dataset_graph(d);
+    ggnn_node* train = malloc((size_t)d->num_nodes * sizeof *train);
+    const int64_t num_train = dataset_split_ids(d, 0, SPLIT_TRAIN, train);
+    seen before = seen_new(d), read = seen_new(d);
+    CHECK(num_train > 3 * batch && num_train % batch != 0);
+    sample_epochs(&before, &g, how, train, num_train, batch, true);
+    sample_epochs(&read, &g, how, train, num_train, batch, false);
+    compare_setting(text, what, &before, &read, d);
+    CHECK_NEAR(figure(text, "rows of two epochs", what, "both"), common(&read, d->num_nodes), 1e-9);
+    seen_free(&before);
+    seen_free(&read);
+    free(train);
+}
+
 TEST(hit_rates_are_those_of_every_read_of_every_batch)
 {
     static const struct {
-        const char* what;
+        const char *arguments, *what;
         int32_t hops, fanout[3];
-    } setting[] = {{"uniform 5,4,3", 3, {5, 4, 3}}, {"uniform 2", 1, {2}}};
+        int64_t batch;
+    } setting[] = {{"cache", "uniform 5,4,3", 3, {5, 4, 3}, 128},
+                   {"cache", "uniform 2", 1, {2}, 128},
+                   {"cache --fanout 7,3 --batch 101", "uniform 7,3", 2, {7, 3}, 101}};
     dataset d;
     error why = {""};
     if (!generate_graph("rmat --nodes 2048 --edges 30000 --directed --train .2")) return;
-    char* text = counted();
     CHECK(dataset_open(&d, data, &why));
-    const ggnn_graph g = dataset_graph(&d);
-    ggnn_node* train = malloc((size_t)d.num_nodes * sizeof *train);
-    const int64_t num_train = dataset_split_ids(&d, 0, SPLIT_TRAIN, train);
-    CHECK(num_train > 3 * BATCH && num_train % BATCH != 0);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         const ggnn_sampling how = ggnn_sampling_plain(GGNN_FISHER_YATES, setting[i].fanout, setting[i].hops);
-        seen before = seen_new(&d), read = seen_new(&d);
-        sample_epochs(&before, &g, &how, train, num_train, true);
-        sample_epochs(&read, &g, &how, train, num_train, false);
-        compare_setting(text, setting[i].what, &before, &read, &d);
-        CHECK_NEAR(figure(text, "rows of two epochs", setting[i].what, "both"), common(&read, d.num_nodes), 1e-9);
-        seen_free(&before);
-        seen_free(&read);
+        char* text = bench_json(setting[i].arguments);
+        compare_with_oracle(text, &d, setting[i].what, &how, setting[i].batch);
+        CHECK_EQ(strstr(text, "\"weighted 7,3\"") != NULL, i == 2); /* what is asked for, alone */
+        CHECK_EQ(strstr(text, "\"uniform 2\"") != NULL, i < 2);
+        free(text);
     }
-    free(train);
     dataset_close(&d);
-    free(text);
 }
 
 /* ---- what the papers claim, on small graphs ------------------------------------------------------------------------ */

@@ -398,10 +398,11 @@ TEST(every_figure_is_labelled_and_red_rows_are_red)
 }
 
 /* The mean of the first batches of a shuffled epoch: as many as there are, 32 of small ones. */
-static void check_share(const char* text, const dataset* d, const ggnn_node* train, int64_t num_train, int64_t seeds)
+static void check_share(const char* text, const dataset* d, const ggnn_node* train, int64_t num_train, int64_t seeds,
+                        const int32_t fanout[3])
 {
     const ggnn_graph g = dataset_graph(d);
-    const ggnn_sampling how = ggnn_sampling_plain(GGNN_FISHER_YATES, (int32_t[]){5, 4, 3}, 3);
+    const ggnn_sampling how = ggnn_sampling_plain(GGNN_FISHER_YATES, fanout, 3);
     const int64_t batches = num_train / seeds < 32 ? num_train / seeds : 32;
     double edges[3] = {0}, nodes[3] = {0};
     ggnn_node seed[4096];
@@ -429,6 +430,26 @@ static void check_share(const char* text, const dataset* d, const ggnn_node* tra
     free(memory);
 }
 
+/* The same at a fanout and a batch that are asked for. */
+static void check_asked(const dataset* d, const ggnn_node* train, int64_t num_train)
+{
+    static const char table[] = "your graph, H100 NVSwitch, 1 devices";
+    char line[200];
+    char *text = bench_json("scale --devices 1 --fanout 9,2,6 --batch 32"), *small = bench_json("scale --devices 1 --fanout 9,2,6 --batch 3");
+    const double steps = bench_figure(text, "modelled", table, "data, replica", "fixed") /
+                         bench_figure(small, "modelled", table, "data, replica", "fixed");
+    for (int64_t seeds = 4; seeds <= num_train; seeds *= 4) check_share(text, d, train, num_train, seeds, (int32_t[]){9, 2, 6});
+    check_share(text, d, train, num_train, 32, (int32_t[]){9, 2, 6}); /* these are counted, too */
+    check_share(small, d, train, num_train, 3, (int32_t[]){9, 2, 6});
+    snprintf(line, sizeof line, "scale --fanout 9,2,6 --batch %lld", (long long)num_train);
+    char* most = bench_json(line);
+    check_share(most, d, train, num_train, num_train, (int32_t[]){9, 2, 6});
+    CHECK_NEAR(steps, 3. / 32, 1e-9); /* of a device: its seeds a step */
+    free(text);
+    free(small);
+    free(most);
+}
+
 TEST(counted_batches_are_those_of_the_sampled_ids_and_caches_of_five_sizes)
 {
     static const char* const size[] = {"1 %", "5 %", "10 %", "20 %", "50 %"};
@@ -441,7 +462,8 @@ TEST(counted_batches_are_those_of_the_sampled_ids_and_caches_of_five_sizes)
     ggnn_node* train = malloc((size_t)count[SPLIT_TRAIN] * sizeof *train);
     dataset_split_ids(&d, 0, SPLIT_TRAIN, train);
     char* text = bench_json("scale");
-    for (; seeds <= count[SPLIT_TRAIN]; seeds *= 4) check_share(text, &d, train, count[SPLIT_TRAIN], seeds);
+    for (; seeds <= count[SPLIT_TRAIN]; seeds *= 4) check_share(text, &d, train, count[SPLIT_TRAIN], seeds, (int32_t[]){5, 4, 3});
+    check_asked(&d, train, count[SPLIT_TRAIN]);
     CHECK(count[SPLIT_TRAIN] > 4 * 32 && seeds > 16); /* of batches of 4 there are more than 32, of 16 fewer */
     for (int i = 0; i < 5; i++) {
         const double more = bench_figure(text, "counted", "what a cache takes (presc)", "hits", size[i]);

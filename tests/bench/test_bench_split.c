@@ -69,6 +69,81 @@ TEST(figures_of_a_graph_that_can_be_counted_by_hand)
     free(text);
 }
 
+/* The same graph. A batch of one seed has no second slice, three rows. In one hop the batch has 2 edges and rows 0, 1, 2; the slices 1
+   and 1, with two rows each. In two hops 2 + 3 edges and four rows; 1 + 2 and 1 + 2, three rows each. A list of one neighbour is the
+   same at any fanout. */
+TEST(fanout_and_batch_are_those_asked_for)
+{
+    static const struct {
+        const char* arguments;
+        double edges, rows, loaded; /* redundant, extra; rows of a batch, data parallel */
+    } of[] = {{"split --fanout 9", 0, 100. / 3, 4},
+              {"split --fanout 9,1", 20, 50, 6},
+              {"split --fanout 1,9,2 --batch 2", 25, 50, 6},
+              {"split --batch 1", 0, 0, 3},
+              {"split --fanout 2 --batch 1", 0, 0, 2}};
+    write_small_graph();
+    for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
+        char* text = bench_json(of[k].arguments);
+        for (int i = 0; i < 3; i++) {
+            CHECK_NEAR(figure(text, "redundant edges", "data parallel", column[i]), of[k].edges, 1e-9);
+            CHECK_NEAR(figure(text, "extra input rows", "data parallel", column[i]), of[k].rows, 1e-9);
+        }
+        CHECK_NEAR(figure(text, "P = 2, 256 hidden", "data parallel", "host: features"), of[k].loaded * 32e-6, 1e-12);
+        free(text);
+    }
+}
+
+/* Of a text with "figures": them alone, to be compared. */
+static char* figures_of(char* text)
+{
+    const char* from = json_member(json_first(text), "figures");
+    const size_t length = CHECK(from) ? (size_t)(json_after(from) - from) : 0;
+    memmove(text, from ? from : text, length);
+    text[length] = 0;
+    return text;
+}
+
+static void same_figures(const char* usual, const char* asked, const char* quick)
+{
+    char *a = figures_of(bench_json_sized(usual, quick)), *b = figures_of(bench_json_sized(asked, quick));
+    CHECK(strlen(a) > 100);
+    if (!CHECK(strcmp(a, b) == 0)) printf("  %s, %s\n", asked, quick);
+    free(a);
+    free(b);
+}
+
+TEST(without_fanout_and_batch_they_are_the_usual_ones)
+{
+    if (!generate_graph("planted --nodes 6000 --edges 30000 --classes 3 --train .8")) return;
+    same_figures("split", "split --fanout 15,10,5 --batch 4096", "");
+    same_figures("store", "store --fanout 15,10,5 --batch 1024", "");
+    same_figures("scale", "scale --fanout 15,10,5 --batch 1024", "");
+    same_figures("split", "split --fanout 5,4,3 --batch 512", "--quick");
+    same_figures("store", "store --fanout 5,4,3 --batch 128", "--quick");
+    same_figures("scale", "scale --fanout 5,4,3", "--quick");
+    same_figures("cache", "cache --batch 128", "--quick");
+}
+
+TEST(fanout_and_batch_are_recorded_and_a_batch_has_seeds_for_all)
+{
+    write_small_graph(); /* two nodes train */
+    char *asked = bench_json("split --fanout 7,3 --batch 2"), *usual = bench_json("split"), line[2000];
+    const char *options = json_member(json_first(asked), "options"), *hop = json_begin(json_member(options, "fanout"));
+    CHECK(hop && json_number(hop) == 7 && json_number(json_next(hop)) == 3 && !json_next(json_next(hop)));
+    CHECK_EQ(json_number(json_member(options, "batch")), 2);
+    options = json_member(json_first(usual), "options");
+    CHECK(json_member(options, "fanout") && !json_begin(json_member(options, "fanout")));
+    CHECK_EQ(json_number(json_member(options, "batch")), 0);
+    for (const char* name = "cache\0store\0split\0scale\0"; *name; name += strlen(name) + 1) {
+        snprintf(line, sizeof line, "%s %s --quick --data %s --batch 3 >%s/out 2>%s/err", bench_tool, name, data, folder, folder);
+        CHECK_EQ(WEXITSTATUS(system(line)), 1);
+        CHECK(prints("err", "--batch 3: ") && prints("err", "has 2 training nodes"));
+    }
+    free(asked);
+    free(usual);
+}
+
 /* 27 nodes, the first of which train: v <- 3 v, 3 v + 1, 3 v + 2 modulo 27, so that three hops reach all from each (de Bruijn).
    A slice with a seed reads all rows, and no draw matters. The others have no edges. */
 static void write_de_bruijn_graph(int train)
@@ -206,6 +281,9 @@ int main(int argc, char** argv)
     folder_make();
     bench_tool_find();
     RUN(figures_of_a_graph_that_can_be_counted_by_hand);
+    RUN(fanout_and_batch_are_those_asked_for);
+    RUN(without_fanout_and_batch_they_are_the_usual_ones);
+    RUN(fanout_and_batch_are_recorded_and_a_batch_has_seeds_for_all);
     RUN(where_slices_read_all_rows_p_minus_1_are_remote_to_a_local_one);
     RUN(slices_of_a_batch_are_those_that_the_trainer_cuts);
     RUN_SLOW(three_shapes_of_graphs_give_the_figures_recorded);

@@ -4,9 +4,8 @@
 #include "ggnn_plan.h"
 #include "tests/bench_tool.h"
 
-enum { BATCH = 128, SEED = 1, HOPS = 3, SETTINGS = 5, DEVICES_MAX = 16, LIST = 16, ROW = 8 * 4, EDGE = (int)sizeof(ggnn_node) };
+enum { SEED = 1, SETTINGS = 5, DEVICES_MAX = 16, LIST = 16, ROW = 8 * 4, EDGE = (int)sizeof(ggnn_node) };
 enum { OWN, PEER, HOST, TIERS };
-static const int32_t fanout[HOPS] = {5, 4, 3};
 static const char *const setting[SETTINGS] = {"base", "+ topology store", "+ feature store", "+ set sampler", "+ placement"},
                   *const tier[TIERS] = {"own", "peer", "host"};
 
@@ -15,7 +14,8 @@ typedef struct {
     ggnn_graph graph;
     ggnn_node* train;
     int64_t num_train;
-    int32_t devices;
+    int32_t devices, num_hops, fanout[GGNN_HOPS_MAX];
+    int64_t batch; /* of a device */
     ggnn_placement cliques, best;
 } world;
 
@@ -23,12 +23,12 @@ typedef struct {
 typedef void looker(void* context, const world* w, int32_t me, const ggnn_batch* b, const ggnn_rng* rng);
 static void sample_epoch(const world* w, int32_t me, bool before, looker* look, void* context)
 {
-    ggnn_sampling how = ggnn_sampling_plain(GGNN_REJECTION, fanout, HOPS);
-    const int64_t all = BATCH * w->devices < w->num_train ? BATCH * w->devices : w->num_train;
-    ggnn_node seeds[BATCH];
+    ggnn_sampling how = ggnn_sampling_plain(GGNN_REJECTION, w->fanout, w->num_hops);
+    const int64_t all = w->batch * w->devices < w->num_train ? w->batch * w->devices : w->num_train;
+    ggnn_node seeds[128];
     ggnn_batch b;
     how.keep = GGNN_KEEP_POSITIONS;
-    CHECK(ggnn_batch_plan(&b, &w->graph, &how, BATCH, NULL) == GGNN_OK);
+    CHECK(ggnn_batch_plan(&b, &w->graph, &how, w->batch, NULL) == GGNN_OK);
     void* memory = malloc(b.bytes);
     ggnn_batch_init(&b, memory);
     for (int64_t i = 0; i * all < w->num_train; i++) {
@@ -55,8 +55,8 @@ static void count_reads(void* context, const world* w, int32_t me, const ggnn_ba
 {
     hotness* hot = context;
     (void)w, (void)me, (void)rng;
-    for (int64_t i = 0; i < *b->hop[HOPS - 1].num_src.n; i++) hot->rows[b->id[i]]++;
-    for (int h = 0; h < HOPS; h++)
+    for (int64_t i = 0; i < *b->hop[w->num_hops - 1].num_src.n; i++) hot->rows[b->id[i]]++;
+    for (int h = 0; h < w->num_hops; h++)
         for (int64_t i = 0; i < *b->hop[h].num_dst.n; i++) hot->lists[b->id[i]]++;
 }
 
@@ -211,7 +211,7 @@ static int64_t sectors(const bool* read, int64_t first, int64_t from, int64_t to
 static void count_list(const world* w, const ggnn_batch* b, const ggnn_rng* rng, int32_t h, int64_t i, int64_t requests[3])
 {
     const ggnn_node v = b->id[i];
-    const int64_t first = w->set.csc.indptr[v], degree = w->set.csc.indptr[v + 1] - first, m = degree < fanout[h] ? degree : fanout[h];
+    const int64_t first = w->set.csc.indptr[v], degree = w->set.csc.indptr[v + 1] - first, m = degree < w->fanout[h] ? degree : w->fanout[h];
     bool* read = calloc((size_t)degree + 1, 1);
     for (int64_t e = b->hop[h].indptr[i]; e < b->hop[h].indptr[i + 1]; e++) { /* what was sampled lies where it is said to */
         const int64_t at = b->hop[h].position[e];
@@ -234,9 +234,9 @@ static void count_list(const world* w, const ggnn_batch* b, const ggnn_rng* rng,
 static void look_up(void* context, const world* w, int32_t me, const ggnn_batch* b, const ggnn_rng* rng)
 {
     reads* r = context;
-    for (int64_t i = 0; i < *b->hop[HOPS - 1].num_src.n; i++)
+    for (int64_t i = 0; i < *b->hop[w->num_hops - 1].num_src.n; i++)
         for (int s = 0; s < SETTINGS; s++) r->rows[s][tier_at(&r->plan[s], r->plan[s].row[b->id[i]], me)]++;
-    for (int32_t h = 0; h < HOPS; h++)
+    for (int32_t h = 0; h < w->num_hops; h++)
         for (int64_t i = 0; i < *b->hop[h].num_dst.n; i++) {
             int64_t requests[3] = {0, 0, 0};
             count_list(w, b, rng, h, i, requests);
@@ -276,7 +276,7 @@ static void compare(const char* text, const reads* r)
 
 static world open_world(const char* topology, int32_t devices)
 {
-    world w = {.devices = devices};
+    world w = {.devices = devices, .num_hops = 3, .fanout = {5, 4, 3}, .batch = 128};
     ggnn_topology links;
     error why = {""};
     CHECK(dataset_open(&w.set, data, &why));
@@ -290,19 +290,22 @@ static world open_world(const char* topology, int32_t devices)
 }
 
 /* memory: of a device, per cent of the whole graph; -1: the usual, what the placement of all takes. */
-static void compare_world(const char* topology, int32_t devices, int64_t percent)
+static void compare_world(const char* topology, int32_t devices, int64_t percent, bool asked)
 {
     world w = open_world(topology, devices);
+    const char* sizes = asked ? " --fanout 7,2 --batch 50" : "";
+    if (asked) w.num_hops = 2, w.fanout[0] = 7, w.fanout[1] = 2, w.batch = 50;
     const int64_t n = w.set.num_nodes, lists = w.set.num_edges * EDGE + n * LIST;
     const size_t bytes = (size_t)n * 8;
     int64_t memory = (lists + n * ROW) * percent / 100;
     char arguments[200];
     hotness hot = {calloc(bytes, 1), calloc(bytes, 1), NULL, NULL};
     reads* r = calloc(1, sizeof *r);
-    snprintf(arguments, sizeof arguments, "store --topology %s --devices %d --device-memory %lld", topology, (int)devices, (long long)memory);
+    snprintf(arguments, sizeof arguments, "store --topology %s --devices %d --device-memory %lld%s", topology, (int)devices, (long long)memory,
+             sizes);
     if (percent < 0) {
         memory = memory_for_all(&w);
-        snprintf(arguments, sizeof arguments, "store --topology %s --devices %d", topology, (int)devices);
+        snprintf(arguments, sizeof arguments, "store --topology %s --devices %d%s", topology, (int)devices, sizes);
     }
     char* text = bench_json(arguments);
     for (int32_t me = 0; me < devices; me++) sample_epoch(&w, me, true, count_reads, &hot);
@@ -328,13 +331,15 @@ static void compare_world(const char* topology, int32_t devices, int64_t percent
 TEST(rows_and_lists_by_own_peer_and_host_are_those_of_every_read)
 {
     if (!generate_graph("rmat --nodes 2048 --edges 30000 --directed --train .4")) return;
-    compare_world("dgx-1v", 6, -1); /* cliques of 3 parts a device, placed 2 */
-    compare_world("dgx-1v", 6, 20); /* a device holds most lists, no more */
-    compare_world("ring", 5, 60);   /* all lists, a part of the rows */
-    compare_world("none", 3, 100);
-    compare_world("dgx-a100", 4, 2);
-    compare_world("dgx-1v", 8, 0);
-    compare_world("ring", 1, -1);
+    compare_world("dgx-1v", 6, -1, false); /* cliques of 3 parts a device, placed 2 */
+    compare_world("dgx-1v", 6, 20, false); /* a device holds most lists, no more */
+    compare_world("ring", 5, 60, false);   /* all lists, a part of the rows */
+    compare_world("none", 3, 100, false);
+    compare_world("dgx-a100", 4, 2, false);
+    compare_world("dgx-1v", 8, 0, false);
+    compare_world("ring", 1, -1, false);
+    compare_world("dgx-1v", 6, 20, true);
+    compare_world("ring", 5, -1, true);
 }
 
 TEST(each_piece_of_the_store_takes_reads_from_the_host_or_requests_from_links)
