@@ -5,7 +5,6 @@
 #endif
 
 #include "bench/harness.h"
-#include "bench/scale_model.h"
 #include "common/bus_error.h"
 #include "common/options.h"
 #include "common/same_file.h"
@@ -111,21 +110,6 @@ static options_result parse(bench* b, int argc, char** argv, const char** name, 
     return b->why.text[0] ? OPTIONS_WRONG : result;
 }
 
-/* Sizes of batches are of the names that count batches; scale counts those of a user's graph, of three hops. */
-static bool check_batches(const bench_options* o, const bench_entry* e, error* why)
-{
-    const bool scale = strcmp(e->name, "scale") == 0;
-    const char* given = o->fanout.count ? "--fanout" : "--batch";
-    if (!o->fanout.count && !o->batch) return true;
-    if (!e->batched) return error_set(why, "%s: %s counts no batches; cache, store, split and scale do", given, e->name);
-    if (scale && !o->data) return error_set(why, "%s: scale counts batches of --data FILE, which is not given", given);
-    if (o->fanout.count > GGNN_HOPS_MAX)
-        return error_set(why, "--fanout: %d hops, at most %d", (int)o->fanout.count, GGNN_HOPS_MAX);
-    if (scale && o->fanout.count && o->fanout.count != SCALE_HOPS)
-        return error_set(why, "--fanout: %d hops, scale's batches have %d", (int)o->fanout.count, SCALE_HOPS);
-    return true;
-}
-
 /* The entries that the names stand for, in the order of the table; all usual ones without a name. */
 static int choose(bench* b, const char* const* name, int names, const bench_entry** chosen)
 {
@@ -148,7 +132,7 @@ static int choose(bench* b, const char* const* name, int names, const bench_entr
             error_set(&b->why, "--rows: %s has no sizes of your own", e->name);
             return 0;
         }
-        if (wanted && !check_batches(&b->o, e, &b->why)) return 0;
+        if (wanted && !bench_takes_batches(&b->o, e, &b->why)) return 0;
         if (wanted && b->o.devices > GGNN_DEVICES_MAX && strcmp(e->name, "store") == 0) {
             error_set(&b->why, "--devices %lld: store plans for at most %d", (long long)b->o.devices, GGNN_DEVICES_MAX);
             return 0;

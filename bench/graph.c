@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "bench/harness.h"
+#include "bench/scale_model.h"
 #include "common/memory.h"
 #include "common/parallel.h"
 #include "datasets/dataset.h"
@@ -57,6 +58,20 @@ static bool open_graph(bench* b, struct bench_data* d)
     d->graph.features = dataset_features(&d->set);
     d->graph.train = d->train;
     d->graph.num_train = count[SPLIT_TRAIN];
+    return true;
+}
+
+bool bench_takes_batches(const bench_options* o, const bench_entry* e, error* why)
+{
+    const bool scale = strcmp(e->name, "scale") == 0;
+    const char* given = o->fanout.count ? "--fanout" : "--batch";
+    if (!o->fanout.count && !o->batch) return true;
+    if (!e->batched) return error_set(why, "%s: %s counts no batches; cache, store, split and scale do", given, e->name);
+    if (scale && !o->data) return error_set(why, "%s: scale counts batches of --data FILE, which is not given", given);
+    if (o->fanout.count > GGNN_HOPS_MAX)
+        return error_set(why, "--fanout: %d hops, at most %d", (int)o->fanout.count, GGNN_HOPS_MAX);
+    if (scale && o->fanout.count && o->fanout.count != SCALE_HOPS)
+        return error_set(why, "--fanout: %d hops, scale's batches have %d", (int)o->fanout.count, SCALE_HOPS);
     return true;
 }
 

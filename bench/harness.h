@@ -82,6 +82,10 @@ bool bench_run_all(bench* b, const bench_entry* const* chosen, int count, int ar
 void bench_forget(bench* b);           /* results, roofs and ratios so far: for a second look */
 void bench_close(bench* b);
 
+/* graph.c: whether --fanout and --batch, where given, are for this name: one that counts batches; scale counts those of a user's
+   graph, of three hops. False: why. */
+bool bench_takes_batches(const bench_options* o, const bench_entry* e, error* why);
+
 /* output.c */
 void bench_print_result(bench* b, const bench_result* r);
 void bench_print_ratio(bench* b, const bench_ratio_value* r);

@@ -109,7 +109,7 @@ compile_c() {
     sources=$(dependents "$4" "$program")
     [ "$4" = ggnn.h ] && cp ggnn_reference.h ggnn_plan.h "$folder" # beside it, as they include it
     [ "$3" = asan ] && sources=$(printf '%s\n' $sources common/ggnn.c common/ggnn_plan.c tests/*/"test_$program.c" | sort -u)
-    local train=$plain/trainer/ggnn_train.o data=$plain/datasets/ggnn_data.o archives=$plain/libtools.a
+    local train=$plain/trainer/ggnn_train.o data=$plain/datasets/ggnn_data.o bench=$plain/bench/ggnn_bench.o archives=$plain/libtools.a
     case $program in bench | bench_*) archives="$plain/libbench.a $archives" ;; esac
     for source in $sources; do
         object=$folder/$(echo "$source" | tr / _).o
@@ -119,6 +119,7 @@ compile_c() {
         case $source in
         trainer/ggnn_train.c) train=$object ;;
         datasets/ggnn_data.c) data=$object ;;
+        bench/ggnn_bench.c) bench=$object ;;
         tests/*) test=$object ;;
         *) objects="$objects $object" ;;
         esac
@@ -132,7 +133,7 @@ compile_c() {
     fi
     case $program in train | train_example | train_files | train_ends | mpi | signals | devices | tiers | division | builder | data | convert | hostile | file | show | bench | bench_* | plan_tool | preprocess | explain | trace | combinations) ;; *) return ;; esac
     [ "$program" = bench ] && { ln -f "$plain/ggnn-bench" "$folder" || return; }
-    case $program in bench_*) $CC $CFLAGS $flags -o "$folder/ggnn-bench" "$plain/bench/ggnn_bench.o" $objects $archives $LDLIBS || return ;; esac
+    case $program in bench_*) $CC $CFLAGS $flags -o "$folder/ggnn-bench" "$bench" $objects $archives $LDLIBS || return ;; esac
     $CC $CFLAGS $flags -o "$folder/ggnn-data" $data $objects $archives $LDLIBS &&
         $CC $CFLAGS $flags -o "$folder/ggnn-train" $train $objects $archives $LDLIBS
 }

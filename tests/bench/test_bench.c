@@ -114,31 +114,6 @@ TEST(bad_values_name_the_option_and_the_value)
     CHECK_EQ(run("", "roof --nosuch"), 2);
 }
 
-TEST(sizes_of_batches_are_refused_where_none_are_counted_or_they_cannot_be)
-{
-    static const struct {
-        const char *arguments, *says;
-    } wrong[] = {{"--quick --data none split --fanout \"\"", "--fanout"},
-                 {"--quick --data none split --fanout 5,", "--fanout"},
-                 {"--quick --data none split --fanout 5,0", "--fanout 0: must be between 1 and"},
-                 {"--quick --data none split --fanout 5,-1", "--fanout -1: must be between 1 and"},
-                 {"--quick --data none split --fanout 5,many", "--fanout 'many': not an integer"},
-                 {"--quick --data none split --fanout 9999999", "--fanout 9999999: must be between 1 and"},
-                 {"--quick --data none split --fanout 1,1,1,1,1,1,1,1,1", "--fanout: 9 hops, at most 8"},
-                 {"--quick --data none cache --batch 0", "--batch 0: must be between 1 and"},
-                 {"--quick --data none store --batch -5", "--batch -5: must be between 1 and"},
-                 {"--quick --data none store --batch 5.5", "--batch '5.5': not an integer"},
-                 {"--quick scale --batch 5", "--batch: scale counts batches of --data FILE"},
-                 {"--quick --data none scale --fanout 5,5", "--fanout: 2 hops, scale's batches have 3"},
-                 {"--quick --data none spmm --fanout 5", "--fanout: spmm counts no batches; cache, store, split and scale do"},
-                 {"--quick --data none cache block --batch 5", "--batch: block counts no batches"},
-                 {"--quick --data none --batch 5", "counts no batches"}};
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        CHECK_EQ(run("", wrong[i].arguments), 2);
-        if (!CHECK(prints("err", wrong[i].says))) printf("  %s", printed("err"));
-    }
-}
-
 TEST(failures_are_said_and_end_in_1)
 {
     CHECK_EQ(run("", "roof --json /nowhere/at/all.json"), 1);
@@ -828,7 +803,6 @@ int main(int argc, char** argv)
     RUN(help_lists_names_and_options);
     RUN(unknown_names_list_the_names);
     RUN(bad_values_name_the_option_and_the_value);
-    RUN(sizes_of_batches_are_refused_where_none_are_counted_or_they_cannot_be);
     RUN(failures_are_said_and_end_in_1);
     RUN(backends_that_were_not_built_are_named);
     RUN_SLOW(roofs_are_kept_with_all_samples);

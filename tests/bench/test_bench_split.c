@@ -144,6 +144,34 @@ TEST(fanout_and_batch_are_recorded_and_a_batch_has_seeds_for_all)
     free(usual);
 }
 
+TEST(sizes_of_batches_are_refused_where_none_are_counted_or_they_cannot_be)
+{
+    static const struct {
+        const char *arguments, *says;
+    } wrong[] = {{"--quick --data none split --fanout \"\"", "--fanout"},
+                 {"--quick --data none split --fanout 5,", "--fanout"},
+                 {"--quick --data none split --fanout 5,0", "--fanout 0: must be between 1 and"},
+                 {"--quick --data none split --fanout 5,-1", "--fanout -1: must be between 1 and"},
+                 {"--quick --data none split --fanout 5,many", "--fanout 'many': not an integer"},
+                 {"--quick --data none split --fanout 9999999", "--fanout 9999999: must be between 1 and"},
+                 {"--quick --data none split --fanout 1,1,1,1,1,1,1,1,1", "--fanout: 9 hops, at most 8"},
+                 {"--quick --data none cache --batch 0", "--batch 0: must be between 1 and"},
+                 {"--quick --data none store --batch -5", "--batch -5: must be between 1 and"},
+                 {"--quick --data none store --batch 5.5", "--batch '5.5': not an integer"},
+                 {"--quick scale --batch 5", "--batch: scale counts batches of --data FILE"},
+                 {"--quick --data none scale --fanout 5,5", "--fanout: 2 hops, scale's batches have 3"},
+                 {"--quick --data none spmm --fanout 5", "--fanout: spmm counts no batches; cache, store, split and scale do"},
+                 {"--quick --data none cache block --batch 5", "--batch: block counts no batches"},
+                 {"--quick --data none --batch 5", "counts no batches"}};
+    char line[2000];
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        snprintf(line, sizeof line, "%s %s >%s/out 2>%s/err", bench_tool, wrong[i].arguments, folder, folder);
+        const int status = system(line);
+        CHECK_EQ(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 2);
+        if (!CHECK(prints("err", wrong[i].says))) printf("  %s\n", printed("err"));
+    }
+}
+
 /* 27 nodes, the first of which train: v <- 3 v, 3 v + 1, 3 v + 2 modulo 27, so that three hops reach all from each (de Bruijn).
    A slice with a seed reads all rows, and no draw matters. The others have no edges. */
 static void write_de_bruijn_graph(int train)
@@ -284,6 +312,7 @@ int main(int argc, char** argv)
     RUN(fanout_and_batch_are_those_asked_for);
     RUN(without_fanout_and_batch_they_are_the_usual_ones);
     RUN(fanout_and_batch_are_recorded_and_a_batch_has_seeds_for_all);
+    RUN(sizes_of_batches_are_refused_where_none_are_counted_or_they_cannot_be);
     RUN(where_slices_read_all_rows_p_minus_1_are_remote_to_a_local_one);
     RUN(slices_of_a_batch_are_those_that_the_trainer_cuts);
     RUN_SLOW(three_shapes_of_graphs_give_the_figures_recorded);
