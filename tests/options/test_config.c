@@ -651,6 +651,7 @@ static const char* const broken[][3] = {
     {"--owners hash --store-features .5",
      "--owners hash: the parts of tiers (--store-graph, --store-features, --cache, --device-memory, --ranking, --topology) follow the order of what is hot",
      "--owners hash --cache none"},
+    {"--owners hash --parallel split --devices 2", "--owners hash: has no effect without --gather exchange or --store shards, as a part has what its device owns (--partition)", "--owners hash --parallel split --devices 2 --gather exchange"},
     {"--topology ring --store replica",
      "--topology ring: places parts, and with --store replica there are none",
      "--topology ring --store parts"},

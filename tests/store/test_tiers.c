@@ -533,13 +533,13 @@ static void deal(const oracle* o, tiers_kind kind, const ggnn_node* order, ggnn_
     free(taken);
 }
 
-/* A ranking of a limited memory is taken only for what takes more than it. */
+/* A ranking is taken only for what takes more than it. */
 static bool is_worth_it(const oracle* o, tiers_kind kind, const ggnn_node* hot, const bool* held)
 {
     int64_t twice = 0;
     for (int64_t v = 0; v < o->task.graph.num_nodes; v++)
         if (held[v] && hot[v] < o->stored[kind]) twice += kind == TIERS_FEATURES ? o->task.features.pitch : list_bytes_of(&o->task, v);
-    return !o->config.device_memory || twice * (is_placed ? placed.most : 1) > o->P * o->task.graph.num_nodes * (int64_t)sizeof(ggnn_node);
+    return twice * (is_placed ? placed.most : 1) > o->P * o->task.graph.num_nodes * (int64_t)sizeof(ggnn_node);
 }
 
 /* The order of what is hot, but what all caches have at its end. Is it another one than the parts'? */
@@ -792,10 +792,12 @@ TEST(rows_and_lists_by_tier_are_what_the_sampled_ids_say)
 
 TEST(rows_by_device_are_what_the_sampled_ids_say)
 {
-    for (int p = 0; p < POLICIES; p++) {
+    for (int i = 0; i < 2 * POLICIES; i++) { /* of broad rows those that all caches have take more than a ranking */
         char options[600];
-        snprintf(options, sizeof options, "--data rmat.ggnn --layers 2 %s --cache %s %s --store-graph .%d --store-features .%d "
-                                          "--devices %d --eval sampled --eval-every %d", common, policies[p], p ? "--cache-ratio .1" : "", 9 - p, 1 + p, 2 + p, p % 3);
+        const int p = i % POLICIES;
+        snprintf(options, sizeof options, "--data %s --layers 2 %s --cache %s %s --store-graph .%d --store-features .%d "
+                                          "--devices %d --eval sampled --eval-every %d", i < POLICIES ? "rmat.ggnn" : "broad.ggnn", common, policies[p],
+                 p ? "--cache-ratio .1" : "", 9 - p, 1 + p, i < POLICIES ? 2 + p : 2 + p % 2, p % 3);
         check_reads(options);
     }
 }
@@ -2500,6 +2502,7 @@ int main(int argc, char** argv)
     test_seed(41);
     if (!train_tool_begin()) return 1;
     finish(start("ggnn-data", "generate rmat rmat.ggnn --nodes 700 --edges 5000 --classes 5 --features 6 --directed --train .4"));
+    finish(start("ggnn-data", "generate rmat broad.ggnn --nodes 700 --edges 5000 --classes 5 --features 90 --directed --train .4"));
     weigh_rmat();
     RUN_SLOW(losses_do_not_depend_on_what_lies_where);
     RUN_SLOW(losses_on_several_devices_do_not_depend_on_what_lies_where);

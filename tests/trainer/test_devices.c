@@ -144,7 +144,7 @@ static long long element_of(const char* at, const char* key, int i)
 TEST(edges_of_parts_of_a_batch_count_where_their_lists_lie)
 {
     CHECK_EQ(train("--data planted.ggnn --fanout 4,3 --hidden 8 --batch 50 --epochs 2 --eval-every 0 --devices 3 --parallel split "
-                   "--partition range --store parts --owners range --log a"), 0);
+                   "--partition range --store parts --log a"), 0);
     read_log(&first, "a", "ranks");
     const char *lists = strstr(first.line[0], "\"lists\":"), *bytes = strstr(first.line[0], "\"list_bytes\":");
     const char* split = strstr(first.line[0], "\"split\":");

@@ -635,12 +635,12 @@ static int64_t readers_of(const tier_plan* p, tiers_kind kind)
     return in_parts(p) && !(kind == TIERS_GRAPH && p->options.whole_batches) ? 1 : p->comm->ranks;
 }
 
-/* Is it worth a ranking of a device's limited memory that nothing of what all caches have lies in parts too? Once it was, it is. */
+/* Is it worth a ranking of the device's memory that nothing of what all caches have lies in parts too? Once it was, it is. */
 static bool worth_a_ranking(const tier_plan* p, tiers_kind kind, const int64_t* held)
 {
     const int32_t copies = p->plan.placement ? p->placement.most : 1;
     double twice = 0;
-    if (p->total == INT64_MAX || p->of_parts[kind] != p->hot[kind]) return true;
+    if (p->of_parts[kind] != p->hot[kind]) return true;
     for (int64_t v = 0; v < p->nodes; v++)
         if (held[v] == readers_of(p, kind) && p->hot[kind][v] < p->plan.share[kind].stored)
             twice += (double)(kind == TIERS_FEATURES ? p->sizes.row : ggnn_list_bytes(&p->sizes, v));
