@@ -458,7 +458,7 @@ static void print_placed(const char* what, const tiers_count* c)
 }
 
 /* The points of --slopes measure, and the line through them. */
-static void print_slopes(const char* what, const slopes* s, tiers_kind kind)
+static void print_slopes(const char* what, const slopes_times* s, tiers_kind kind)
 {
     const slopes_fit* fit = &s->fit[kind];
     printf("times of %s an epoch (measured):", what);
@@ -469,7 +469,7 @@ static void print_slopes(const char* what, const slopes* s, tiers_kind kind)
                 1e-6 * fit->error, 100 * fit->explained, fit->clear ? "" : ", no saving above noise");
 }
 
-static void put_slopes(json* j, const char* name, const slopes* s, tiers_kind kind)
+static void put_slopes(json* j, const char* name, const slopes_times* s, tiers_kind kind)
 {
     const slopes_fit* fit = &s->fit[kind];
     json_begin_object(j, name);

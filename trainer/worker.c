@@ -233,7 +233,7 @@ slopes_plan worker_slopes_plan(const worker* w, const config* c, const task* t, 
 static bool measure_slopes(worker* w, const config* c, const task* t, const tiers_source* from, int64_t peak, error* why)
 {
     int64_t bound[COMM_RANKS_MAX + 1] = {0};
-    slopes* s = &w->planned.slopes;
+    slopes_times* s = &w->planned.slopes;
     for (int32_t r = 1; r <= w->comm->ranks; r++) bound[r] = 1;
     if (w->comm->rank == 0) {
         const slopes_plan plan = worker_slopes_plan(w, c, t, from, peak);

@@ -1869,10 +1869,10 @@ TEST(of_a_dual_file_of_0_2_the_entries_that_no_longer_fit_are_left_out)
 /* ==== slopes ==================================================================================================== */
 
 /* Of a graph whose rows are long and whose batches are few edges. */
-static slopes measure_slopes(const task* t, int64_t room)
+static slopes_times measure_slopes(const task* t, int64_t room)
 {
     error why = {""};
-    slopes s;
+    slopes_times s;
     device* d = device_open_cpu(1, &why);
     tiers_source from = {.graph = t->graph, .features = t->features, .labels = t->labels};
     from.ids[2] = t->ids[SPLIT_TRAIN];
@@ -1897,7 +1897,7 @@ TEST(slopes_are_those_of_times_with_random_caches)
     CHECK_EQ(config_parse(&c, 3, words, &why), OPTIONS_GOOD);
     if (!CHECK(task_open(&t, &c, &why))) return;
     const int64_t all = 1500 * (4000 + 16) + 9000 * (int64_t)sizeof(ggnn_node);
-    const slopes whole = measure_slopes(&t, all), some = measure_slopes(&t, all / 3), none = measure_slopes(&t, 100);
+    const slopes_times whole = measure_slopes(&t, all), some = measure_slopes(&t, all / 3), none = measure_slopes(&t, 100);
     CHECK_EQ(whole.bytes[SLOPES_SIZES - 1], all);
     CHECK(some.bytes[SLOPES_SIZES - 1] <= all / 3 && some.bytes[SLOPES_SIZES - 1] > all / 3 - 10000);
     CHECK_EQ(none.bytes[SLOPES_SIZES - 1], 0);
@@ -1926,7 +1926,7 @@ TEST(slopes_are_those_of_times_with_random_caches)
     static float ones[9000];
     for (int e = 0; e < 9000; e++) ones[e] = 1;
     t.graph.whole.weight = ones; /* they take room beside the ids */
-    const slopes weighted = measure_slopes(&t, all + (int64_t)sizeof ones), most = measure_slopes(&t, all / 3);
+    const slopes_times weighted = measure_slopes(&t, all + (int64_t)sizeof ones), most = measure_slopes(&t, all / 3);
     CHECK_EQ(weighted.bytes[SLOPES_SIZES - 1], all + (int64_t)sizeof ones);
     CHECK(most.bytes[SLOPES_SIZES - 1] <= all / 3 && most.bytes[SLOPES_SIZES - 1] > all / 3 - 10000);
     t.graph.whole.weight = NULL;
@@ -1965,7 +1965,7 @@ TEST(hit_ratios_of_slopes_are_those_of_the_sampled_ids)
     finish(start("ggnn-data", "generate planted wide.ggnn --nodes 1500 --edges 9000 --classes 3 --features 10"));
     CHECK_EQ(config_parse(&c, 3, words, &why), OPTIONS_GOOD);
     if (!CHECK(task_open(&t, &c, &why))) return;
-    const slopes s = measure_slopes(&t, N * (40 + 16) + 9000 * (int64_t)sizeof(ggnn_node));
+    const slopes_times s = measure_slopes(&t, N * (40 + 16) + 9000 * (int64_t)sizeof(ggnn_node));
     count_reads(&t, reads[TIERS_FEATURES], reads[TIERS_GRAPH]);
     ggnn_rank_random(order, order + N, 3, N);
     for (int kind = 0; kind < TIERS_KINDS; kind++)

@@ -704,7 +704,7 @@ TEST(measured_slopes_have_their_points_and_their_line)
     report r = begin();
     fill(all, false, false);
     plan.measured = true;
-    plan.slopes = (slopes){.hit = {{0, .25, .5, .75, 1}, {.125, .125, .125, .125, .125}}, .ms = {{10, 8.5, 6, 4, 2}, {1, 2, 3, 4, 5}},
+    plan.slopes = (slopes_times){.hit = {{0, .25, .5, .75, 1}, {.125, .125, .125, .125, .125}}, .ms = {{10, 8.5, 6, 4, 2}, {1, 2, 3, 4, 5}},
                            .fit = {{8000000, 1250000, .875, true}, {0, NAN, NAN, false}}};
     for (int flat = 0; flat < 3; flat++) {
         if (flat) plan.slopes.fit[TIERS_FEATURES] = (slopes_fit){-2000000, 3000000, flat == 1 ? .125 : NAN, false};

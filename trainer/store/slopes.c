@@ -113,7 +113,7 @@ static double hit_ratio(tiers_reads r)
 }
 
 /* The first `cached` nodes of a random order have their lists and rows in the cache. */
-static bool measure_size(slopes* s, int size, bench* b, const ggnn_node* rank, int64_t cached, error* why)
+static bool measure_size(slopes_times* s, int size, bench* b, const ggnn_node* rank, int64_t cached, error* why)
 {
     const tiers_share share = {NULL, 0, rank, cached};
     const tiers_plan placed = {{share, share}, NULL};
@@ -142,7 +142,7 @@ static int64_t nodes_within(const tiers_source* from, const ggnn_node* order, in
     return n;
 }
 
-bool slopes_measure(slopes* s, device* d, const slopes_plan* plan, error* why)
+bool slopes_measure(slopes_times* s, device* d, const slopes_plan* plan, error* why)
 {
     const int64_t nodes = plan->from->graph.num_nodes;
     slopes_plan presample = *plan;

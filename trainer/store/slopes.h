@@ -35,17 +35,17 @@ typedef struct { /* of lists, and of rows, by size of cache */
     double ms[TIERS_KINDS][SLOPES_SIZES]; /* of an epoch: the least of several times */
     int64_t bytes[SLOPES_SIZES];          /* of the caches */
     slopes_fit fit[TIERS_KINDS];
-} slopes;
+} slopes_times;
 
 /* Of n <= SLOPES_SIZES times. There is no line through fewer than three, nor through equal hit ratios. */
 slopes_fit slopes_line(const double* hit, const double* ms, int64_t n);
 
 /* What --cache dual shares by: the line where it is clear, else 0. */
-static inline int64_t slopes_of(const slopes* s, tiers_kind kind) { return s->fit[kind].clear ? s->fit[kind].line : 0; }
+static inline int64_t slopes_of(const slopes_times* s, tiers_kind kind) { return s->fit[kind].clear ? s->fit[kind].line : 0; }
 
 /* Milliseconds of an epoch of `all` batches, of which each turn took some: by the fastest turn but the first. */
 double slopes_epoch(const double seconds[SLOPES_TURNS], int64_t batches, int64_t all);
 
 /* Alone: no other rank has a part in it. All that it takes of the device it gives back. False on failure. */
-bool slopes_measure(slopes* s, device* d, const slopes_plan* plan, error* why);
+bool slopes_measure(slopes_times* s, device* d, const slopes_plan* plan, error* why);
 #endif

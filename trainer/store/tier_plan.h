@@ -46,7 +46,7 @@ typedef struct { /* all zeros: there is no plan */
     const ggnn_node* of_cache[TIERS_KINDS];   /* (N) ranks that order this device's cache */
     int64_t  kept;                            /* bytes of the rankings that room is left for on the device */
     ggnn_node* memory[40];                    /* of ranks */
-    slopes slopes;                            /* of --slopes measure, where `measured` */
+    slopes_times slopes;                      /* of --slopes measure, where `measured` */
     bool measured;
     comm_shared shared;                       /* ranks that all threads of a process share */
     ggnn_node* work;                          /* (2 N) */
