@@ -533,15 +533,6 @@ static void deal(const oracle* o, tiers_kind kind, const ggnn_node* order, ggnn_
     free(taken);
 }
 
-/* A ranking is taken only for what takes more than it. */
-static bool is_worth_it(const oracle* o, tiers_kind kind, const ggnn_node* hot, const bool* held)
-{
-    int64_t twice = 0;
-    for (int64_t v = 0; v < o->task.graph.num_nodes; v++)
-        if (held[v] && hot[v] < o->stored[kind]) twice += kind == TIERS_FEATURES ? o->task.features.pitch : list_bytes_of(&o->task, v);
-    return twice * (is_placed ? placed.most : 1) > o->P * o->task.graph.num_nodes * (int64_t)sizeof(ggnn_node);
-}
-
 /* The order of what is hot, but what all caches have at its end. Is it another one than the parts'? */
 static bool put_cached_last(oracle* o, int32_t r, tiers_kind kind, const ggnn_node* hot)
 {
@@ -557,8 +548,7 @@ static bool put_cached_last(oracle* o, int32_t r, tiers_kind kind, const ggnn_no
     for (int64_t i = 0; i < N; i++) if (held[order[i]]) late[next++] = order[i];
     deal(o, kind, late, rank);
     free(late);
-    moved = memcmp(rank, o->rank[kind], (size_t)N * sizeof *rank) != 0 &&
-            (memcmp(o->rank[kind], hot, (size_t)N * sizeof *rank) != 0 || is_worth_it(o, kind, hot, held));
+    moved = memcmp(rank, o->rank[kind], (size_t)N * sizeof *rank) != 0;
     if (moved) memcpy(o->rank[kind], rank, (size_t)N * sizeof *rank);
     if (moved && kind == TIERS_FEATURES) o->moved = true;
     free(order);
@@ -2157,10 +2147,10 @@ TEST(what_is_preferred_is_stored_first)
     }
 }
 
-/* Parts leave to a cache the rows and lists that a file says, beside two rankings. */
+/* Parts leave to a cache the rows and lists that a file says, beside three rankings: of lists, of rows, of rows behind the cache. */
 TEST(parts_leave_room_for_what_a_file_caches)
 {
-    const int64_t rankings = 2 * 700 * (int64_t)sizeof(ggnn_node), row = 24, room = 9000;
+    const int64_t rankings = 3 * 700 * (int64_t)sizeof(ggnn_node), row = 24, room = 9000;
     finish(start("ggnn-data", "rank rmat.ggnn --by dual --cache-bytes 5000 --fanout 4,3 --out dual.rank"));
     CHECK_EQ(trainf("--data rmat.ggnn --layers 2 %s --cache dual --ranking dual.rank --store-graph 0 --store-features 1 --device-memory %lld "
                     "--reserve-bytes 0 --log tiers", common, (long long)(rankings + room)), 0);

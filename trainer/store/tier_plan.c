@@ -635,18 +635,6 @@ static int64_t readers_of(const tier_plan* p, tiers_kind kind)
     return in_parts(p) && !(kind == TIERS_GRAPH && p->options.whole_batches) ? 1 : p->comm->ranks;
 }
 
-/* Is it worth a ranking of the device's memory that nothing of what all caches have lies in parts too? Once it was, it is. */
-static bool worth_a_ranking(const tier_plan* p, tiers_kind kind, const int64_t* held)
-{
-    const int32_t copies = p->plan.placement ? p->placement.most : 1;
-    double twice = 0;
-    if (p->of_parts[kind] != p->hot[kind]) return true;
-    for (int64_t v = 0; v < p->nodes; v++)
-        if (held[v] == readers_of(p, kind) && p->hot[kind][v] < p->plan.share[kind].stored)
-            twice += (double)(kind == TIERS_FEATURES ? p->sizes.row : ggnn_list_bytes(&p->sizes, v));
-    return twice * copies > (double)tier_plan_rank_bytes(p->nodes, p->parts);
-}
-
 /* What every cache has, of those that would read it, is read from no part: in the parts' order such nodes come last (CliqueOpt of XGNN,
    Legion). Sets *moved where that is another order than the one by which parts were filled. */
 static bool order_behind_caches(tier_plan* p, tiers_kind kind, bool* moved, error* why)
@@ -657,7 +645,7 @@ static bool order_behind_caches(tier_plan* p, tiers_kind kind, bool* moved, erro
     ggnn_node* to = held ? new_rank(p, why) : NULL;
     const bool good = to && count_cached(p, kind, held, why);
     if (good) order_kind(p, kind, held, readers_of(p, kind), to);
-    if (good && memcmp(to, p->of_parts[kind], (size_t)p->nodes * sizeof *to) && worth_a_ranking(p, kind, held)) {
+    if (good && memcmp(to, p->of_parts[kind], (size_t)p->nodes * sizeof *to)) {
         p->of_parts[kind] = to;
         *moved = true;
     }
