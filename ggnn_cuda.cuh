@@ -3593,7 +3593,8 @@ static GGNNI_KERNEL(32, THREADS) sort_rows(ggnn_block t)
     const int64_t      n = size_of(t.num_dst), step = static_cast<int64_t>(gridDim.x) * THREADS;
     for (int64_t first = 0; first < n; first += step) {
         const auto row_of = [&](uint32_t thread) {
-            return first + (static_cast<int64_t>(thread / ROW_RUN) * gridDim.x + blockIdx.x) * ROW_RUN + thread % ROW_RUN;
+            const int64_t run = static_cast<int64_t>(thread / ROW_RUN) * gridDim.x + blockIdx.x;
+            return first + run * ROW_RUN + thread % ROW_RUN;
         };
         const int64_t u = row_of(threadIdx.x);
         int64_t       begin = 0, length = 0;
@@ -5880,7 +5881,8 @@ template <int V> static GGNNI_KERNEL(80, THREADS, 3) scores_back(scores_back_job
 }
 
 // datt = the segments' sums, in order: a thread a column, which goes through n / 256 of them one by one.
-static GGNNI_KERNEL(48, THREADS, 3) add_segments(float* datt, const float* partial, ggnn_count n, int32_t width)
+static GGNNI_KERNEL(48, THREADS, 3)
+    add_segments(float* datt, const float* partial, ggnn_count n, int32_t width)
 {
     const int64_t segments = (size_of(n) + SEGMENT - 1) / SEGMENT;
     const int32_t column = static_cast<int32_t>(blockIdx.x * THREADS + threadIdx.x);

@@ -151,8 +151,7 @@ typedef struct {
     const char* what;      /* for --help and the heading */
     bool (*run)(bench* b); /* false: b->why */
     bool sized;            /* takes --rows and the other sizes of a user's own */
-    bool asked;            /* runs only where it is named */
-    bool batched;          /* takes --fanout and --batch */
+    bool asked;            /* counts batches: runs only where it is named, takes --fanout and --batch */
 } bench_entry;
 
 typedef struct bench_backend {

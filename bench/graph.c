@@ -66,7 +66,7 @@ bool bench_takes_batches(const bench_options* o, const bench_entry* e, error* wh
     const bool scale = strcmp(e->name, "scale") == 0;
     const char* given = o->fanout.count ? "--fanout" : "--batch";
     if (!o->fanout.count && !o->batch) return true;
-    if (!e->batched) return error_set(why, "%s: %s counts no batches; cache, store, split and scale do", given, e->name);
+    if (!e->asked) return error_set(why, "%s: %s counts no batches; cache, store, split and scale do", given, e->name);
     if (scale && !o->data) return error_set(why, "%s: scale counts batches of --data FILE, which is not given", given);
     if (o->fanout.count > GGNN_HOPS_MAX)
         return error_set(why, "--fanout: %d hops, at most %d", (int)o->fanout.count, GGNN_HOPS_MAX);

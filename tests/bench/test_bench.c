@@ -387,8 +387,8 @@ static bool scripted_entry(bench* b)
 }
 static const bench_roof_kind scripted_roofs[] = {
     {"units", "units", "", open_roof}, {"delay", "s", "", open_roof}, {NULL, NULL, NULL, NULL}};
-static const bench_entry scripted_entries[] = {{"scripted", "a test", scripted_entry, false, false, false},
-                                               {NULL, NULL, NULL, false, false, false}};
+static const bench_entry scripted_entries[] = {{"scripted", "a test", scripted_entry, false, false},
+                                               {NULL, NULL, NULL, false, false}};
 static const bench_backend scripted_backend = {
     "scripted", scripted_entries, scripted_roofs, scripted, count_evictions, no_device, NULL};
 
@@ -583,9 +583,7 @@ static bool last_entry(bench* b) { return look_back(b, 2) && bench_new(b, SIZE_M
 TEST(results_are_written_as_they_come_and_a_wrong_entry_stops_no_other)
 {
     static const bench_entry entry[] = {
-        {"first", "", first_entry, false, false, false},
-        {"wrong", "", wrong_entry, false, false, false},
-        {"last", "", last_entry, false, false, false}};
+        {"first", "", first_entry, false, false}, {"wrong", "", wrong_entry, false, false}, {"last", "", last_entry, false, false}};
     static const double seconds[] = {9, 2, 2, 2, 2, 2, 9, 1, 1, 1, 1, 1, 9, 1, 1, 1, 1, 1, 9, 1, 1, 1, 1, 1};
     const bench_entry* chosen[] = {&entry[0], &entry[1], &entry[2]};
     char path[600], other[600], *arguments[] = {(char*)(uintptr_t) "ggnn-bench", NULL};
@@ -635,7 +633,7 @@ static bool deferring_entry(bench* b)
 }
 TEST(an_entrys_things_are_undone_last_first)
 {
-    static const bench_entry entry = {"deferring", "", deferring_entry, false, false, false};
+    static const bench_entry entry = {"deferring", "", deferring_entry, false, false};
     bench b;
     begin(&b, usual);
     num_undone = 0;

@@ -2212,6 +2212,39 @@ TEST(a_part_whose_owner_has_no_more_rows_gets_those_of_the_largest)
     task_close(&t);
 }
 
+/* Seven ranks, of which this machine has 2, 3 and 4: these own their parts; nodes of others lie in turn. */
+TEST(parts_of_a_split_are_their_owners_on_any_machine)
+{
+    static const volatile sig_atomic_t never = 0;
+    static const int32_t part[] = {0, 1, 0, 1, 2, 2, 0};
+    scene s;
+    comm c;
+    open_scene(&s);
+    comm_open_alone(&c, &never);
+    c.ranks = 7;
+    c.locals = 3;
+    c.rank = 3;
+    c.local = 1;
+    const int64_t N = s.from.graph.num_nodes;
+    const ggnn_layout owned = {NULL, 0, NULL, NULL, N, 7}; /* node v is rank v % 7's */
+    const tiers_source by_id = {.graph = s.from.graph, .features = s.from.features, .over = &c, .owners = GGNN_OWNER_MODULO};
+    tiers_source from = by_id;
+    int64_t nodes[3] = {0, 0, 0}, all = 0, plain = 0;
+    from.owned = &owned;
+    for (int64_t v = 0; v < N; v++) {
+        CHECK_EQ(tiers_owner(&owned, &c, v, 3), part[v % 7]);
+        nodes[part[v % 7]]++;
+    }
+    CHECK(nodes[0] > nodes[1]);
+    for (int32_t p = 0; p < 3; p++) {
+        all += tiers_bytes(&from, p, 3);
+        plain += tiers_bytes(&by_id, p, 3);
+    }
+    const int64_t rankings = 3 * N * (int64_t)sizeof(ggnn_node), ends = 3 * 1024; /* where an array of a part ends */
+    CHECK(all - plain > rankings - ends && all - plain < rankings + ends);
+    close_scene(&s);
+}
+
 /* By ranges of 600 nodes three owners have 200 each, which lie in turn where ids are dealt. */
 TEST(all_rows_of_a_part_are_its_owners)
 {
@@ -2542,6 +2575,7 @@ int main(int argc, char** argv)
     RUN(parts_and_caches_take_no_more_than_a_device_has);
     RUN(ranks_of_one_machine_and_number_share_a_device);
     RUN(a_part_whose_owner_has_no_more_rows_gets_those_of_the_largest);
+    RUN(parts_of_a_split_are_their_owners_on_any_machine);
     RUN(all_rows_of_a_part_are_its_owners);
     RUN(parts_are_what_all_devices_have_room_for_and_a_cache_what_its_own_has_left);
     RUN(notes_of_a_plan_are_kept_in_order_until_there_is_no_room);

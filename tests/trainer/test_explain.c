@@ -640,10 +640,10 @@ static double logged(const char* event, const char* kind, const char* member, bo
 /* The slopes that dual is said to have, as an option. */
 static const char* slopes_in(const char* record)
 {
-    static char said[100];
+    static char slopes[100];
     const char* at = strstr(record, "\"slopes\":[");
-    snprintf(said, sizeof said, "--slopes %.*s", at ? (int)strcspn(at + 10, "]") : 0, at ? at + 10 : "");
-    return said;
+    snprintf(slopes, sizeof slopes, "--slopes %.*s", at ? (int)strcspn(at + 10, "]") : 0, at ? at + 10 : "");
+    return slopes;
 }
 
 static bool is_possible(const char* record, explain_setting s)
@@ -925,16 +925,16 @@ static void check_choice(const account* a, const char* record)
 {
     const explain_setting choice = expected_choice(a->out);
     const explain_outcome *best = &a->out[choice], *other = NULL;
-    char line[500], dual[100] = "", next[200] = "";
+    char line[500], slopes[100] = "", next[200] = "";
     snprintf(line, sizeof line, "\"choice\":\"%s\"", explain_options[choice]);
     CHECK(strstr(record, line) != NULL);
     for (int s = 0; s < EXPLAIN_SETTINGS; s++)
         if (a->out[s].possible && s != (int)choice && (!other || a->out[s].seconds < other->seconds)) other = &a->out[s];
-    if (choice == EXPLAIN_DUAL) snprintf(dual, sizeof dual, " --slopes %lld,%lld", (long long)best->slopes[0], (long long)best->slopes[1]);
+    if (choice == EXPLAIN_DUAL) snprintf(slopes, sizeof slopes, " --slopes %lld,%lld", (long long)best->slopes[0], (long long)best->slopes[1]);
     if (other)
         snprintf(next, sizeof next, "; %s: %.4g s, sample %+.4g, extract %+.4g", explain_name[other - a->out], other->seconds,
                  other->sample - best->sample, other->extract - best->extract);
-    snprintf(line, sizeof line, "\nchoice: %s (%s%s): %.4g s an epoch (modelled)%s\n", explain_name[choice], explain_options[choice], dual,
+    snprintf(line, sizeof line, "\nchoice: %s (%s%s): %.4g s an epoch (modelled)%s\n", explain_name[choice], explain_options[choice], slopes,
              best->seconds, next);
     CHECK(says(line));
 }
@@ -1038,9 +1038,9 @@ TEST(all_that_explain_says_follows_from_counts_of_the_tests_own)
         check_stages(&a);
         model(&a, run[i].fanout, run[i].links);
         for (int s = 0; !walks && s < EXPLAIN_SETTINGS; s++) check_setting(&a, (explain_setting)s, record);
-        const char* given = strstr(record, "\"slopes\":[");
+        const char* slopes = strstr(record, "\"slopes\":[");
         snprintf(line, sizeof line, "\"slopes\":[%lld,%lld]", (long long)a.out[EXPLAIN_DUAL].slopes[0], (long long)a.out[EXPLAIN_DUAL].slopes[1]);
-        CHECK(given && !strncmp(given, line, strlen(line)));
+        CHECK(slopes && !strncmp(slopes, line, strlen(line)));
         near_all(kept(record, EXPLAIN_DUAL, "list_bytes"), (double)a.out[EXPLAIN_DUAL].list_bytes); /* ranked by lists of targets */
         near_all(kept(record, EXPLAIN_DUAL, "row_bytes"), (double)a.out[EXPLAIN_DUAL].row_bytes);
         if (walks) {

@@ -458,10 +458,10 @@ static bool lay_out_owned(ggnn_layout* at, tiers* t, const tiers_source* from, i
 {
     const int64_t nodes = from->graph.num_nodes;
     ggnn_fault fault = {0};
+    const bool ranked = owners_are_ranked(from);
+    if (ranked && !(t->owned = memory_new(memory_product((size_t)nodes, sizeof *t->owned, 1), "ranks of nodes", why))) return false;
     int32_t* owner = from->owned ? memory_new(memory_product((size_t)nodes, sizeof *owner, 1), "owners of nodes", why) : NULL;
-    if (owners_are_ranked(from)) t->owned = memory_new(memory_product((size_t)nodes, sizeof *t->owned, 1), "ranks of nodes", why);
-    if (why->text[0]) memory_free(owner);
-    if (why->text[0]) return false;
+    if (from->owned && !owner) return false;
     for (int64_t v = 0; owner && v < nodes; v++) owner[v] = owner_of(from, v, t->parts);
     const ggnn_status status = ggnn_layout_owners(at, t->owned, bound, owner ? GGNN_OWNER_MAP : from->owners, owner, nodes, t->parts, &fault);
     memory_free(owner);
