@@ -152,6 +152,10 @@ quickly train examples/train.cu || failed=1 # all that it needs is in it
 quickly one.o -c "$build/one.cu" && quickly two.o -c "$build/two.cu" || failed=1
 quickly implementation "$build/implementation.cu" && "$build/implementation" || failed=1
 wait "$jobs" || failed=1
+# A file that only calls compiles no kernel: it was 5 MB.
+printf '#include "ggnn_cuda.cuh"\ncudaError_t call(float* out, const ggnn_store* s, const ggnn_node* id, ggnn_count n);\ncudaError_t call(float* out, const ggnn_store* s, const ggnn_node* id, ggnn_count n) { return ggnn_cuda_gather(out, s->width, GGNN_F32, s, id, n, nullptr); }\n' >"$build/call.cu"
+if quickly call.o -c "$build/call.cu" && [ "$(stat -c %s "$build/call.o")" -lt 100000 ]; then echo "ok a call compiles no kernel"
+else echo "  FAILED a file that calls ggnn_cuda_gather has $(stat -c %s "$build/call.o") bytes"; failed=1; fi
 quickly three_files "$build/one.o" "$build/two.o" "$build/three.o" || failed=1
 
 # The program as the Makefile links it: with NCCL where there is one, and with nvcc's own runtime inside.
