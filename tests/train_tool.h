@@ -78,6 +78,24 @@ static inline double last_number(const char* path, const char* event, const char
     return first.count ? number(first.line[first.count - 1], key) : (double)NAN;
 }
 
+/* The r-th number of an array of the log's last record of ranks: "rows":{"cache":[..],"own":.. */
+static inline int64_t logged_in(const records* log, const char* group, const char* member, int32_t r)
+{
+    char pattern[64];
+    snprintf(pattern, sizeof pattern, "\"%s\":%s", group, member ? "{" : "[");
+    const char* at = log->count ? strstr(log->line[log->count - 1], pattern) : NULL;
+    if (member && at) {
+        snprintf(pattern, sizeof pattern, "\"%s\":[", member);
+        at = strstr(at, pattern);
+    }
+    if (!at) return -1;
+    at += strlen(pattern);
+    for (; r > 0; r--) at = strpbrk(at, ",]") + 1;
+    return strtoll(at, NULL, 10);
+}
+
+static inline int64_t logged(const char* group, const char* member, int32_t r) { return logged_in(&second, group, member, r); }
+
 /* ==== files ===================================================================================================== */
 
 static inline void copy_file(const char* from, const char* to, int64_t bytes, int64_t flipped)

@@ -197,6 +197,7 @@ static void end_report(rank* r)
     program* p = r->of;
     const training* t = &r->training;
     if (r->comm->rank > 0) return;
+    if (!worker_net(&t->worker)) return; /* the tiers could not be laid out once more */
     const worker_costs costs = worker_costs_of(&t->worker);
     if (p->config.profile) report_profile(&p->report, t->steps, &costs);
     if (p->config.profile && (r->comm->ranks > 1 || p->config.tiers)) report_print_ranks(&p->report, t->all, r->comm->ranks);

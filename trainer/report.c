@@ -329,7 +329,7 @@ void report_profile(const report* r, int64_t steps, const worker_costs* of)
 {
     const net_profile*     all = of->net;
     const loader_cost      sample = of->batches;
-    const evaluation_cost* apart = of->evaluation;
+    const counted_cost* apart = of->evaluation;
     static const char* const half[] = {"forward", "backward"};
     double total = progress_seconds() - r->start, rest = total - apart->seconds;
     int64_t evaluation_bytes = apart->loader.bytes;
@@ -486,17 +486,31 @@ static void put_slopes(json* j, const char* name, const slopes_times* s, tiers_k
     json_end_object(j);
 }
 
-void report_tiers(report* r, const rank_cost* all, int32_t ranks, const tier_plan* plan)
+/* Of a device by its role: the first one, and the last one where that samples for others. */
+static void print_device(const rank_cost* of, int32_t rank, int32_t ranks, const char* role)
+{
+    char lists[48] = "lists", rows[48] = "rows";
+    if (ranks > 1) snprintf(lists, sizeof lists, "lists of device %d%s", (int)rank, role);
+    if (ranks > 1) snprintf(rows, sizeof rows, "rows of device %d%s", (int)rank, role);
+    print_placed(lists, &of->lists);
+    print_placed(rows, &of->rows);
+}
+
+void report_tiers(report* r, const rank_cost* all, int32_t ranks, const tier_plan* plan, int32_t samplers, double seconds)
 {
     json j;
     report_make_room(r);
+    if (samplers) printf("memory by role: %d of %d devices sample, and have lists; the others train, and have rows\n", (int)samplers, (int)ranks);
+    if (seconds > 0) printf("memory was laid out once more, in %.2f s\n", seconds);
     for (int i = 0; i < TIER_NOTES_MAX && plan->note[i][0]; i++) printf("%s\n", plan->note[i]);
     if (plan->measured) print_slopes("lists", &plan->slopes, TIERS_GRAPH);
     if (plan->measured) print_slopes("rows", &plan->slopes, TIERS_FEATURES);
-    print_placed(ranks > 1 ? "lists of device 0" : "lists", &all->lists);
-    print_placed(ranks > 1 ? "rows of device 0" : "rows", &all->rows);
+    print_device(all, 0, ranks, samplers ? ", which trains" : "");
+    if (samplers) print_device(&all[ranks - 1], ranks - 1, ranks, ", which samples");
     standard_flush(&r->failed);
     if (!log_begin(&r->log, &j, "tiers")) return;
+    if (samplers) json_int(&j, "samplers", samplers);
+    if (seconds > 0) json_real(&j, "seconds", seconds);
     json_begin_array(&j, "notes");
     for (int i = 0; i < TIER_NOTES_MAX && plan->note[i][0]; i++) json_string(&j, NULL, plan->note[i]);
     json_end_array(&j);

@@ -5,7 +5,7 @@
    its last line or ends in a part of one. A resumed run goes on at the end of the file: such a part of a record is cut
    off first, another last line without its end is ended. Where a run was killed after its last checkpoint, the resumed
    one writes the epochs after "resumed_epoch" again; the later ones count. Two runs of the same options and data write the same log but for "seconds",
-   "peak_memory_bytes", "run" and "slices"; on another backend also but for "device_memory_bytes" and rounding. A number that is
+   "peak_memory_bytes", "run", "slices" and the "samplers" that times choose; on another backend also but for "device_memory_bytes" and rounding. A number that is
    not defined (no validation nodes, no second class) is null.
 
      {"event":"start", "version":"0.3.0",
@@ -46,8 +46,10 @@
                                   Arrays end after 2,560 values, or 1,536 rows or ids
      {"event":"tiers", "notes":[..], "rows":{"cache":[..],"own":[..],"peer":[..],"host":[..]}, "row_bytes":{...},
       "lists":{...}, "list_bytes":{...}}
-                                  where options of tiers are used, before the first epoch: an element a rank. What lies
-                                  where (tiers_count.placed in trainer/store/tiers.h). With --slopes measure also
+                                  where options of tiers are used, and of --pipeline factored over parts, before the first
+                                  epoch: an element a rank. What lies where (tiers_count.placed in trainer/store/tiers.h).
+                                  Where memory follows the role also "samplers":N, the last ranks; with --samplers 0 once
+                                  more after the first epoch, with "seconds":X that it took. With --slopes measure also
                                   "slopes":{"lists":{"hits":[..],"ms":[..],"line":N,"error":X,"explained":X,"clear":true},
                                   "rows":{...}}: hit ratios and milliseconds an epoch, measured on device 0, and their
                                   line (slopes_fit in trainer/store/slopes.h)
@@ -131,7 +133,7 @@ void report_final(report* r, const task* t, const train_state* at, const score* 
 void report_put_build(json* j);
 
 /* Of all ranks: to the log; as a table beside the profile. */
-void report_tiers(report* r, const rank_cost* all, int32_t ranks, const tier_plan* plan);
+void report_tiers(report* r, const rank_cost* all, int32_t ranks, const tier_plan* plan, int32_t samplers, double seconds);
 void report_ranks(report* r, const rank_cost* all, int32_t ranks);
 void report_print_ranks(const report* r, const rank_cost* all, int32_t ranks);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/memory.h"
+#include "common/progress.h"
 
 /* ==== setting up ================================================================================================ */
 
@@ -165,6 +166,18 @@ static bool finished(const training* t)
     return t->at.epoch >= c->epochs || (c->patience && t->at.stale >= c->patience);
 }
 
+static bool report_all_tiers(training* t, double seconds, error* why);
+
+/* After the first epoch that such a run trains, where another one follows (worker_take_roles). */
+static bool take_roles(training* t, error* why)
+{
+    const double start = progress_seconds();
+    bool laid_out;
+    if (finished(t) || t->comm->stopped) return true;
+    if (!worker_take_roles(&t->worker, t->config, t->task, &laid_out, why)) return false;
+    return !laid_out || report_all_tiers(t, progress_seconds() - start, why);
+}
+
 /* Saves every --save-every epochs and at the end, where there was nothing to be done, too. */
 static bool train(training* t, error* why)
 {
@@ -176,6 +189,7 @@ static bool train(training* t, error* why)
         if (t->at.batch == worker_batches(&t->worker) && !with->stopped && !end_epoch(t, why)) return false;
         saved = t->config->save && due(t->config->save_every, t->at.epoch, 0);
         if (saved && !save(t, true, why)) return false;
+        if (t->at.batch == 0 && !take_roles(t, why)) return false;
     }
     return saved || !t->config->save || save(t, true, why);
 }
@@ -197,12 +211,12 @@ static bool report_all_ranks(training* t, error* why)
     return true;
 }
 
-/* And before it where everything lies. */
-static bool report_all_tiers(training* t, error* why)
+/* And where everything lies: before the first epoch, and after `seconds` in which it was laid out once more. */
+static bool report_all_tiers(training* t, double seconds, error* why)
 {
-    if (!t->config->tiers) return true;
+    if (!worker_places(&t->worker, t->config)) return true;
     if (!gather_ranks(t, why)) return false;
-    if (t->report) report_tiers(t->report, t->all, t->comm->ranks, worker_plan(&t->worker));
+    if (t->report) report_tiers(t->report, t->all, t->comm->ranks, worker_plan(&t->worker), worker_samplers(&t->worker), seconds);
     return true;
 }
 
@@ -224,7 +238,7 @@ static bool finish(training* t, error* why)
 bool training_run(training* t, error* why)
 {
     worker_start_costs(&t->worker);
-    bool done = report_all_tiers(t, why) && train(t, why) && !t->comm->stopped && finish(t, why);
+    bool done = report_all_tiers(t, 0, why) && train(t, why) && !t->comm->stopped && finish(t, why);
     const bool stopped = !done && !why->text[0] && t->comm->stopped;
     if (!done && !stopped) worker_fail(&t->worker);
     if (stopped) report_all_ranks(t, why);

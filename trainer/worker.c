@@ -83,6 +83,13 @@ static bool check_memory(const worker* w, const config* c, const task* t, const 
     return good;
 }
 
+/* Do the devices of a machine have graph and features once? */
+static bool in_parts(const worker* w, const config* c)
+{
+    const bool whole = c->store == STORE_REPLICA || (c->store == STORE_AUTO && !c->tiers && w->device->host_memory);
+    return w->comm->ranks > 1 && (!whole || c->gather == GATHER_EXCHANGE);
+}
+
 static tiers_source source_of(const worker* w, const config* c, const task* t)
 {
     tiers_source from = {.graph = t->graph, .features = t->features, .labels = t->trained};
@@ -95,9 +102,8 @@ static tiers_source source_of(const worker* w, const config* c, const task* t)
     from.machines = c->store == STORE_SHARDS;
     from.exchange = from.machines || c->gather == GATHER_EXCHANGE;
     if (c->parallel == PARALLEL_SPLIT && t->owners.at.parts && !from.exchange) from.owned = &t->owners.at;
-    const bool parts = c->store == STORE_PARTS || from.exchange ||
-                       (c->store == STORE_AUTO && (c->tiers || !w->device->host_memory));
-    if (parts && w->comm->ranks > 1) from.over = w->comm;
+    if (in_parts(w, c)) from.over = w->comm;
+    if (from.over && !c->topology) from.samplers = w->samplers;
     if (c->tiers) from.plan = &w->planned.plan;
     return from;
 }
@@ -259,9 +265,9 @@ static bool open_planned(worker* w, const config* c, const task* t, error* why)
         first = w->tiers;
         w->tiers = NULL;
     }
-    const int64_t peak = w->device->most_bytes;
-    if (c->slopes_measured && !measure_slopes(w, c, t, &from, peak, why)) return false;
-    bool good = tier_plan_fill(&w->planned, peak, why) && tiers_open(&w->tiers, w->device, &from, why);
+    w->peak = w->device->most_bytes;
+    if (c->slopes_measured && !measure_slopes(w, c, t, &from, w->peak, why)) return false;
+    bool good = tier_plan_fill(&w->planned, w->peak, why) && tiers_open(&w->tiers, w->device, &from, why);
     tiers_close(first);
     if (good && tiers_view_of(w->tiers)->copied) tier_plan_note(&w->planned, "the host's memory cannot be pinned where it is: a pinned copy is read");
     return good;
@@ -281,6 +287,7 @@ bool worker_open(worker* w, const config* c, const task* t, device* d, comm* wit
     memset(w, 0, sizeof *w);
     w->device = d;
     w->comm = with;
+    w->samplers = config_tiers(c).samplers;
     device_enter(d);
     if (c->pipeline == PIPELINE_SERIAL) d->serial = true;
     if (!comm_carry(with, d, (comm_carrier)c->comm, why)) return false; /* before memory is counted: NCCL takes some */
@@ -378,9 +385,9 @@ bool worker_evaluates(const worker* w) { return w->evaluation != NULL; }
 /* ==== costs ===================================================================================================== */
 
 /* sign 1: adds what was read until now; -1: takes it away. */
-static void add_reads(const tiers* t, evaluation_cost* cost, int sign)
+static void add_reads(const tiers* t, counted_cost* cost, int sign)
 {
-    const tiers_reads zero = {0, 0, 0, 0}, rows = tiers_counted(t, TIERS_FEATURES).read, lists = tiers_counted(t, TIERS_GRAPH).read,
+    const tiers_reads rows = tiers_counted(t, TIERS_FEATURES).read, lists = tiers_counted(t, TIERS_GRAPH).read,
                       bytes = tiers_counted(t, TIERS_GRAPH).read_bytes;
     int64_t from[GGNN_DEVICES_MAX];
     tiers_rows_from(t, from);
@@ -389,9 +396,9 @@ static void add_reads(const tiers* t, evaluation_cost* cost, int sign)
         cost->lists = tiers_reads_since(cost->lists, lists);
         cost->list_bytes = tiers_reads_since(cost->list_bytes, bytes);
     } else {
-        cost->rows = tiers_reads_since(cost->rows, tiers_reads_since(zero, rows));
-        cost->lists = tiers_reads_since(cost->lists, tiers_reads_since(zero, lists));
-        cost->list_bytes = tiers_reads_since(cost->list_bytes, tiers_reads_since(zero, bytes));
+        cost->rows = tiers_reads_sum(cost->rows, rows);
+        cost->lists = tiers_reads_sum(cost->lists, lists);
+        cost->list_bytes = tiers_reads_sum(cost->list_bytes, bytes);
     }
     for (int i = 0; i < GGNN_DEVICES_MAX; i++) cost->from[i] += sign * from[i];
 }
@@ -410,13 +417,16 @@ static void add_batches(loader_cost* sum, const loader_cost* more, int sign)
     sum->seconds += sign * more->seconds;
     sum->sample += sign * more->sample;
     sum->mark += sign * more->mark;
+    sum->copy += sign * more->copy;
     sum->extract += sign * more->extract;
     sum->bytes += sign * more->bytes;
+    sum->edges += sign * more->edges;
+    sum->grown += sign * more->grown;
 }
 
 bool worker_evaluate(worker* w, int part, score* result, error* why)
 {
-    evaluation_cost* cost = &w->apart;
+    counted_cost* cost = &w->apart;
     const net_profile before = *net_profile_of(w->net);
     loader_cost sampled = {0};
     if (w->loader) sampled = loader_cost_of(w->loader);
@@ -445,6 +455,7 @@ static loader_cost trained_batches(const worker* w)
     if (w->split) return split_loader_cost(w->split).batches;
     if (!w->loader) return none;
     loader_cost all = loader_cost_of(w->loader);
+    add_batches(&all, &w->past.loader, 1);
     add_batches(&all, &w->apart.loader, -1);
     return all;
 }
@@ -472,12 +483,12 @@ static rank_cost rank_of(const worker* w, const loader_cost* batches)
     mine.batch = batches->seconds;
     if (w->split) put_parts(w->split, &mine);
     mine.evaluated = w->apart.rows;
-    mine.rows.read = tiers_reads_since(mine.rows.read, mine.evaluated);
-    mine.lists.read = tiers_reads_since(mine.lists.read, w->apart.lists);
-    mine.lists.read_bytes = tiers_reads_since(mine.lists.read_bytes, w->apart.list_bytes);
+    mine.rows.read = tiers_reads_since(tiers_reads_sum(mine.rows.read, w->past.rows), mine.evaluated);
+    mine.lists.read = tiers_reads_since(tiers_reads_sum(mine.lists.read, w->past.lists), w->apart.lists);
+    mine.lists.read_bytes = tiers_reads_since(tiers_reads_sum(mine.lists.read_bytes, w->past.list_bytes), w->apart.list_bytes);
     mine.rows.read_bytes = tiers_row_bytes(w->tiers, mine.rows.read);
     tiers_rows_from(w->tiers, mine.from);
-    for (int i = 0; i < GGNN_DEVICES_MAX; i++) mine.from[i] -= w->apart.from[i];
+    for (int i = 0; i < GGNN_DEVICES_MAX; i++) mine.from[i] += w->past.from[i] - w->apart.from[i];
     return mine;
 }
 
@@ -485,4 +496,67 @@ worker_costs worker_costs_of(const worker* w)
 {
     const loader_cost batches = trained_batches(w);
     return (worker_costs){rank_of(w, &batches), batches, &w->apart, net_profile_of(w->net)};
+}
+
+/* ==== roles ===================================================================================================== */
+
+int32_t worker_samplers(const worker* w) { return w->samplers; }
+
+bool worker_places(const worker* w, const config* c) { return c->tiers || (w->role.of && in_parts(w, c)); }
+
+/* Another net goes on where this one was: its parameters, gradient and moments, in memory of the host's. */
+static bool keep_state(worker* w, float** state, error* why)
+{
+    const net_state s = net_state_of(w->net);
+    *state = memory_new(memory_product(4 * (size_t)s.count, sizeof **state, 1), "the net's state", why);
+    if (*state) device_download(w->device, *state, s.value, 4 * (size_t)s.count * sizeof **state);
+    return *state != NULL;
+}
+
+static void put_state(worker* w, const float* state, int64_t updates, const net_profile* profile)
+{
+    const net_state s = net_state_of(w->net);
+    device_upload(w->device, s.value, state, 4 * (size_t)s.count * sizeof *state);
+    *s.updates = updates;
+    net_add_profile(w->net, profile);
+}
+
+/* The tiers with their stages, closed and opened as w->samplers says. */
+static bool lay_out_again(worker* w, const config* c, const task* t, error* why)
+{
+    factored* shared = w->role.of;
+    const factored_rank before = w->role;
+    const tiers_source from = source_of(w, c, t);
+    add_reads(w->tiers, &w->past, 1);
+    const loader_cost cost = loader_cost_of(w->loader);
+    add_batches(&w->past.loader, &cost, 1);
+    device_settle(w->device);
+    if (!comm_barrier(w->comm, why)) return false; /* no one reads this rank's part any more */
+    close_stages(w);
+    tiers_close(w->tiers);
+    w->tiers = NULL;
+    if (c->tiers && !(tier_plan_take_roles(&w->planned, w->samplers, why) && tier_plan_fill(&w->planned, w->peak, why))) return false;
+    if (!tiers_open(&w->tiers, w->device, &from, why) || !open_stages(w, c, t, why) || !worker_share(w, shared, why)) return false;
+    tiers_start_counting(w->tiers);
+    w->role.sampled = before.sampled;
+    w->role.trained = before.trained;
+    w->role.waited = before.waited;
+    return true;
+}
+
+bool worker_take_roles(worker* w, const config* c, const task* t, bool* laid_out, error* why)
+{
+    int32_t samplers;
+    float* state = NULL;
+    *laid_out = false;
+    if (!w->role.of || c->samplers || w->samplers) return true;
+    if (!factored_fix(w->role.of, w->comm, &samplers, why)) return false;
+    w->samplers = samplers;
+    if (!worker_places(w, c)) return true;
+    const int64_t updates = *net_state_of(w->net).updates;
+    const net_profile profile = *net_profile_of(w->net);
+    *laid_out = keep_state(w, &state, why) && lay_out_again(w, c, t, why);
+    if (*laid_out) put_state(w, state, updates, &profile);
+    memory_free(state);
+    return *laid_out;
 }

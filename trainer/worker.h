@@ -26,13 +26,13 @@
 #include "trainer/store/tier_plan.h"
 #include "trainer/store/tiers.h"
 
-typedef struct { /* of evaluations */
+typedef struct { /* a share of what the stages count */
     double seconds;                      /* sampling included */
-    tiers_reads rows, lists, list_bytes; /* read by evaluations */
-    int64_t from[GGNN_DEVICES_MAX];      /* rows of parts read by evaluations, by device */
-    net_profile net;                     /* evaluations' share of the net's forward profile */
-    loader_cost loader;                  /* evaluations' share of the training loader's cost */
-} evaluation_cost;
+    tiers_reads rows, lists, list_bytes; /* read */
+    int64_t from[GGNN_DEVICES_MAX];      /* rows of parts read, by device */
+    net_profile net;                     /* of the net's forward profile */
+    loader_cost loader;                  /* of the training loader's cost */
+} counted_cost;
 
 typedef struct { /* of --parallel split: what this rank computed and loaded, and rows of layers that it read */
     int64_t targets, edges, loaded, own, peer, bytes; /* own, peer: by who has them; bytes: sent for them */
@@ -52,7 +52,7 @@ typedef struct { /* what a rank did, in this run */
 typedef struct {
     rank_cost   rank;
     loader_cost batches; /* of training, without those of evaluation */
-    const evaluation_cost* evaluation;
+    const counted_cost* evaluation;
     const net_profile*     net; /* of training and evaluation */
 } worker_costs;
 
@@ -69,8 +69,11 @@ typedef struct {
     const ggnn_node* host_ids; /* the training nodes as the host has them */
     int64_t     batches;    /* of a pass */
     factored_rank role;     /* in --pipeline factored; all zeros: another */
+    int32_t     samplers;   /* there, by whose memory is laid out; 0: each device does both, until worker_take_roles */
     void*       scratch;    /* of the reduction */
-    evaluation_cost apart;  /* costs of evaluations, apart from training's */
+    counted_cost apart;  /* costs of evaluations, apart from training's */
+    counted_cost past;   /* rows, lists and loader's cost of the stages before worker_take_roles opened others */
+    int64_t     peak;       /* bytes of the device that a batch takes beside the tiers, where the plan asks for it */
     double      start;      /* when the counting of costs began */
     comm_cost   before;     /* costs of `comm` before the counting began */
 } worker;
@@ -87,6 +90,12 @@ slopes_plan worker_slopes_plan(const worker* w, const config* c, const task* t, 
 /* Before the first epoch: from now on it samples or trains as f says. f is that of all workers, which stay where they are,
    and were opened with --pipeline factored. All ranks call it. */
 bool worker_share(worker* w, factored* f, error* why);
+
+/* Of --samplers 0, between two epochs, once: the samplers of all later ones, by the times so far. Where parts or caches are on
+   devices, *laid_out: these are laid out once more, by role; net and costs stay. All ranks call it. */
+bool worker_take_roles(worker* w, const config* c, const task* t, bool* laid_out, error* why);
+int32_t worker_samplers(const worker* w); /* by whose number memory is laid out; 0: not by role */
+bool worker_places(const worker* w, const config* c); /* is there something to say of what lies where? */
 
 /* The pass of an epoch (from 0) begins, at its batch number *first. Its batch i is step epoch * batches + i. A worker that
    samples for others is back when it trains: *first becomes the batch that it trains on, or the one behind the last. */

@@ -1119,7 +1119,7 @@ TEST(the_profile_gives_evaluation_the_bytes_that_it_samples_and_gathers)
     double          gigabytes = -1;
     report          r;
     net_profile     all;
-    evaluation_cost apart;
+    counted_cost apart;
     memset(&r, 0, sizeof r);
     memset(&all, 0, sizeof all);
     memset(&apart, 0, sizeof apart);

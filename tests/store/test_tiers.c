@@ -622,24 +622,6 @@ static void fit(oracle* o, int32_t r)
     free(lists);
 }
 
-/* The r-th number of an array of the log's last record of ranks: "rows":{"cache":[..],"own":.. */
-static int64_t logged_in(const records* log, const char* group, const char* member, int32_t r)
-{
-    char pattern[64];
-    snprintf(pattern, sizeof pattern, "\"%s\":%s", group, member ? "{" : "[");
-    const char* at = log->count ? strstr(log->line[log->count - 1], pattern) : NULL;
-    if (member && at) {
-        snprintf(pattern, sizeof pattern, "\"%s\":[", member);
-        at = strstr(at, pattern);
-    }
-    if (!at) return -1;
-    at += strlen(pattern);
-    for (; r > 0; r--) at = strpbrk(at, ",]") + 1;
-    return strtoll(at, NULL, 10);
-}
-
-static int64_t logged(const char* group, const char* member, int32_t r) { return logged_in(&second, group, member, r); }
-
 static void check_by_tier(const records* log, const char* group, int32_t r, const tiers_reads* expected)
 {
     const int before = test_errors;

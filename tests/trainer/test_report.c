@@ -385,7 +385,7 @@ TEST(the_bar_is_taken_away_before_anything_else_is_printed)
             if (what == 0) report_make_room(&r);
             if (what == 1) report_interrupted(&r, &c, &(train_state){.epoch = 1});
             if (what == 2) report_final(&r, &t, &(train_state){.epoch = 1}, NULL);
-            if (what == 3) report_tiers(&r, all, RANKS, &plan);
+            if (what == 3) report_tiers(&r, all, RANKS, &plan, 0, 0);
             if (what == 4) report_print_ranks(&r, all, RANKS);
             if (what == 5) report_close(&r, &why);
             if (what == 6) trace_begin(&(trace){.report = &r, .net = &traced, .step = 8}, &(train_state){.step = 7});
@@ -709,7 +709,7 @@ TEST(measured_slopes_have_their_points_and_their_line)
     for (int flat = 0; flat < 3; flat++) {
         if (flat) plan.slopes.fit[TIERS_FEATURES] = (slopes_fit){-2000000, 3000000, flat == 1 ? .125 : NAN, false};
         capture();
-        report_tiers(&r, all, 1, &plan);
+        report_tiers(&r, all, 1, &plan, 0, 0);
         printed = captured();
         used = 0;
         EXPECT("times of lists an epoch (measured): 10 ms at 0.0%% hits, 8.5 ms at 25.0%% hits, 6 ms at 50.0%% hits, 4 ms at 75.0%% hits, 2 ms at "
@@ -722,7 +722,7 @@ TEST(measured_slopes_have_their_points_and_their_line)
     }
     plan.slopes.fit[TIERS_FEATURES] = (slopes_fit){0, NAN, NAN, false};
     capture();
-    report_tiers(&r, all, 1, &plan);
+    report_tiers(&r, all, 1, &plan, 0, 0);
     captured();
     end(&r);
     used = 0;
@@ -746,7 +746,7 @@ TEST(the_record_of_tiers_and_its_lines_have_what_lies_where)
         for (int ranks = 1; ranks <= RANKS; ranks += 2) {
             report r = begin();
             capture();
-            report_tiers(&r, all, ranks, &plan);
+            report_tiers(&r, all, ranks, &plan, 0, 0);
             printed = captured();
             end(&r);
             used = 0;
@@ -764,7 +764,7 @@ TEST(the_record_of_tiers_and_its_lines_have_what_lies_where)
     fill(all, false, false);
     report r = begin();
     capture();
-    report_tiers(&r, all, RANKS, &plan);
+    report_tiers(&r, all, RANKS, &plan, 0, 0);
     printed = captured();
     end(&r);
     used = 0;
@@ -821,7 +821,7 @@ TEST(the_rows_of_the_profile_are_training_evaluation_and_the_rest_and_add_up)
         {"gather", "backward: aggregate", "backward: gemm", "backward: elementwise", "backward: loss", "optimizer", "backward: shuffle"}};
     enum { STEPS = 40, TOTAL = 1000 };
     net_profile all = {.flops = {9000000000000, 5000000000000}};
-    evaluation_cost apart = {.seconds = 100, .net = {.flops = {2000000000000, 0}}, .loader = {.bytes = 7000000000, .seconds = 3}};
+    counted_cost apart = {.seconds = 100, .net = {.flops = {2000000000000, 0}}, .loader = {.bytes = 7000000000, .seconds = 3}};
     const loader_cost batches = {.seconds = 60, .sample = 30, .mark = 4, .extract = 6, .copy = 1000, .bytes = 11000000000};
     double rest = TOTAL - 100 - 60, evaluated = 7e9;
     for (int half = 0; half < 2; half++)
@@ -861,7 +861,7 @@ TEST(the_rows_of_the_profile_are_training_evaluation_and_the_rest_and_add_up)
 TEST(a_profile_has_no_rows_of_what_took_no_time)
 {
     net_profile all = {.seconds = {{[NET_GEMM] = 2}, {0}}, .flops = {7000000000, 0}};
-    evaluation_cost apart = {0};
+    counted_cost apart = {0};
     report r = begin();
     r.start -= 10;
     capture();

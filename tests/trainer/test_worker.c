@@ -1256,7 +1256,7 @@ TEST(opening_a_worker_survives_any_failing_allocation)
 typedef struct { /* of a training */
     net_profile net;
     loader_cost batches;
-    evaluation_cost apart;
+    counted_cost apart;
     int64_t steps, parameters;
     double loss;
 } costs;
@@ -1289,7 +1289,7 @@ static int64_t evaluated_products(const fixture* f, int32_t in, bool beside)
 }
 
 /* However often and however it evaluates, a training's own costs are those without an evaluation. */
-TEST(what_evaluation_costs_is_counted_apart_from_training)
+TEST(what_counted_costs_is_counted_apart_from_training)
 {
     static const struct {
         const char* options;
@@ -1488,7 +1488,7 @@ int main(int argc, char** argv)
     RUN(whole_batches_come_in_turn_once_or_around);
     RUN(explain_counts_what_else_a_device_holds);
     RUN(ranks_compare_versions_and_widths_of_ids_first);
-    RUN(what_evaluation_costs_is_counted_apart_from_training);
+    RUN(what_counted_costs_is_counted_apart_from_training);
     RUN(features_lose_their_zeros_unless_dense_ones_are_asked_for);
     return test_finish();
 }

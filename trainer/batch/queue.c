@@ -44,11 +44,13 @@ void queue_free(queue* q)
 
 void queue_free_rooms(queue* q, device* d)
 {
+    pthread_mutex_lock(&q->lock);
     for (int32_t i = 0; i < q->bound; i++) {
         if (q->entry[i].packed.memory) device_free_host(d, q->entry[i].packed.memory);
         q->entry[i].packed.memory = NULL;
         q->entry[i].room = 0;
     }
+    pthread_mutex_unlock(&q->lock);
 }
 
 void queue_begin(queue* q, int64_t first, int64_t end)

@@ -17,7 +17,7 @@ typedef struct queue queue;
 
 queue* queue_create(int32_t bound, error* why); /* NULL on failure */
 void   queue_free(queue* q);                    /* NULL is fine; after queue_free_rooms */
-void   queue_free_rooms(queue* q, device* d);   /* when no one uses it; d: any device of the kind that took them */
+void   queue_free_rooms(queue* q, device* d);   /* when no one uses it, but to free them; d: any device of the kind that took them */
 
 /* Slices [first, end) are to be made; while no one uses it. */
 void queue_begin(queue* q, int64_t first, int64_t end);

@@ -131,11 +131,27 @@ void factored_close(factored_rank* r)
 
 /* ==== a pass ==================================================================================================== */
 
-static void begin_pass(factored* f, int64_t first, int64_t batches)
+/* By what was wanted, or by the times of the passes so far. */
+static int32_t samplers_of(const factored* f)
 {
     const double t_s = f->made && f->used ? f->making / (double)f->made : 0;
     const double t_t = f->made && f->used ? f->taking / (double)f->used : 0;
-    f->samplers = f->wanted ? f->wanted : factored_samplers(f->ranks, t_s, t_t);
+    return f->wanted ? f->wanted : factored_samplers(f->ranks, t_s, t_t);
+}
+
+/* Once every rank has ended the pass, its times are all there, and the same for each. */
+bool factored_fix(factored* f, comm* c, int32_t* samplers, error* why)
+{
+    if (!comm_barrier(c, why)) return false;
+    *samplers = samplers_of(f);
+    if (!comm_barrier(c, why)) return false;
+    if (c->local == 0) f->wanted = *samplers;
+    return comm_barrier(c, why);
+}
+
+static void begin_pass(factored* f, int64_t first, int64_t batches)
+{
+    f->samplers = samplers_of(f);
     f->trainers = f->ranks - f->samplers;
     f->arrived = f->joining = 0;
     f->publish = false;

@@ -13,7 +13,10 @@
    each compute a slice of every batch (--devices P), and with two devices those of one.
 
    HOW MANY SAMPLE: N t_s / (t_s + t_t) rounded up, of N devices, at least 1 and at most N - 1, where t_s is what it has
-   taken to sample a slice and t_t to train on one; in the first pass half of them. Or --samplers.
+   taken to sample a slice and t_t to train on one; in the first pass half of them. Or --samplers. The last ones do.
+
+   MEMORY FOLLOWS THE ROLE (space sharing): parts of lists lie with the samplers, parts of rows and caches of them with the
+   trainers, who read no list in training. A sampler that trains along reads rows of other devices, and of the host.
 
    FAILURE. Who fails calls factored_fail, then comm_fail. The others stop waiting, and fail in their next call of comm.h.
    *comm->stop is looked at after each batch: all leave the pass after the same one. */
@@ -25,13 +28,16 @@
 
 typedef struct factored factored;
 
-/* For `ranks` >= 2 threads of this process. samplers: so many, 0: by times. NULL on failure. */
+/* For `ranks` >= 2 threads of this process. samplers: so many; 0: by times, until factored_fix. NULL on failure. */
 factored* factored_create(int32_t ranks, int32_t samplers, error* why);
 void      factored_free(factored* f); /* NULL is fine */
 
 /* P, and how many of N devices sample, by the formula above. */
 int32_t factored_slices(int32_t ranks);
 int32_t factored_samplers(int32_t ranks, double sample_seconds, double train_seconds);
+
+/* From now on so many sample as the times say so far: how many. Between two passes; all ranks call it. */
+bool factored_fix(factored* f, comm* c, int32_t* samplers, error* why);
 
 /* From now on no rank waits in a call below: each returns false. */
 void factored_fail(factored* f);

@@ -509,4 +509,17 @@ net_partial net_partial_of(net* n) { return (net_partial){n->state.count, n->sta
 int32_t net_num_params(const net* n) { return n->num_params; }
 net_param net_param_at(const net* n, int32_t i) { return n->param[i]; }
 const net_profile* net_profile_of(const net* n) { return &n->profile; }
+
+void net_add_profile(net* n, const net_profile* before)
+{
+    net_profile* p = &n->profile;
+    for (int back = 0; back < 2; back++) {
+        for (int s = 0; s < NET_NUM_STAGES; s++) {
+            p->seconds[back][s] += before->seconds[back][s];
+            p->bytes[back][s] += before->bytes[back][s];
+        }
+        p->flops[back] += before->flops[back];
+    }
+    p->train += before->train;
+}
 device* net_device(const net* n) { return n->device; }

@@ -249,6 +249,7 @@ typedef struct { /* since net_create, summed; [0] forward and evaluation, [1] ba
                                          the steps whose losses have been read */
 } net_profile;
 const net_profile* net_profile_of(const net* n);
+void net_add_profile(net* n, const net_profile* before); /* of another net, in whose place this one is */
 
 /* Where the net runs, for the memory that a caller hands to it. */
 device* net_device(const net* n);

@@ -23,6 +23,8 @@ tier_options config_tiers(const config* c)
                       .device_memory = c->device_memory, .reserve_bytes = c->reserve_bytes, .batch = c->batch,
                       .presample_epochs = c->presample_epochs, .seed = (uint64_t)c->seed,
                       .split = c->parallel == PARALLEL_SPLIT, .whole_batches = c->split_sampling == SPLIT_SINGLE,
+                      .pooled = c->pipeline == PIPELINE_FACTORED,
+                      .samplers = c->pipeline == PIPELINE_FACTORED ? (int32_t)c->samplers : 0,
                       .local = c->shuffle == SHUFFLE_LOCAL};
     memcpy(o.slopes, c->slopes, sizeof o.slopes);
     return o;

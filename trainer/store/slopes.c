@@ -116,7 +116,7 @@ static double hit_ratio(tiers_reads r)
 static bool measure_size(slopes_times* s, int size, bench* b, const ggnn_node* rank, int64_t cached, error* why)
 {
     const tiers_share share = {NULL, 0, rank, cached};
-    const tiers_plan placed = {{share, share}, NULL};
+    const tiers_plan placed = {.share = {share, share}};
     bool good = open_bench(b, &placed, why);
     double seconds[TIERS_KINDS][SLOPES_TURNS];
     for (int turn = 0; good && turn < SLOPES_TURNS; turn++) good = take_turn(b, turn, seconds, why);

@@ -32,6 +32,31 @@ static hotness_policy policy_of(const tier_options* c)
     return c->cache == CACHE_NONE ? HOTNESS_DEGREE : (hotness_policy)(c->cache - 1);
 }
 
+/* ==== roles ===================================================================================================== */
+
+/* The ranks that read lists, or rows, in training. --pipeline factored: a sampler's memory has lists, a trainer's rows (GNNLab's
+   space sharing). */
+static tiers_devices readers_of(const tier_plan* p, tiers_kind kind)
+{
+    return tiers_readers(kind, p->comm ? p->comm->ranks : 1, p->options.samplers);
+}
+
+static bool reads(const tier_plan* p, tiers_kind kind)
+{
+    const tiers_devices by = readers_of(p, kind);
+    const int32_t rank = p->comm ? p->comm->rank : 0;
+    return rank >= by.first && rank < by.first + by.count;
+}
+
+/* Do parts lie with those who read them? Not where a placement says where each lies. */
+static bool parts_by_role(const tier_plan* p) { return p->options.samplers && p->parts > 1 && !p->options.topology; }
+
+/* Has each device memory of its own choice, that no other one reads? */
+static bool alone_by_role(const tier_plan* p) { return p->options.samplers && p->parts == 1; }
+
+/* Does this device store what is to lie in parts? */
+static bool stores(const tier_plan* p, tiers_kind kind) { return !(parts_by_role(p) || alone_by_role(p)) || reads(p, kind); }
+
 /* ==== counting what batches read ================================================================================ */
 
 /* --parallel split: each row is read by the rank that owns it. */
@@ -107,7 +132,8 @@ static bool sum_counts(tier_plan* p, int64_t* sum, const int64_t* own, error* wh
 static ggnn_node* new_rank(tier_plan* p, error* why)
 {
     int i = 0;
-    while (p->memory[i]) i++;
+    while (i < TIER_RANKS_MAX && p->memory[i]) i++;
+    if (i == TIER_RANKS_MAX) return error_set(why, "ranks of nodes: more than %d orders of one plan", (int)TIER_RANKS_MAX), NULL;
     p->memory[i] = memory_new(memory_product((size_t)p->nodes, sizeof **p->memory, 1), "ranks of nodes", why);
     return p->memory[i];
 }
@@ -144,10 +170,11 @@ static bool rank_by_graph(tier_plan* p, error* why)
 }
 
 /* Does what all ranks have read foretell what this one will read? Yes where every rank may get any node in a batch, best as it
-   is most, and in --parallel split, of what it owns. Not where a rank has training nodes of its own. `optimal` knows each rank's own. */
+   is most, in --parallel split, of what it owns, and of samplers and trainers, of whom each gets any slice. Not where a rank has
+   training nodes of its own. `optimal` knows each rank's own. */
 static bool reads_as_all(const tier_plan* p)
 {
-    return in_parts(p) || (!p->data.divided->parts && policy_of(&p->options) != HOTNESS_OPTIMAL);
+    return in_parts(p) || p->options.pooled || (!p->data.divided->parts && policy_of(&p->options) != HOTNESS_OPTIMAL);
 }
 
 /* The parts' order: by what all ranks read. A cache's counts become those of all, too, or stay this rank's own. */
@@ -225,11 +252,13 @@ static bool mark_closure(tier_plan* p, uint8_t* inside, error* why)
     return good;
 }
 
-/* A cache is of what its rank may read: in --parallel split of what it owns, but for the lists where ranks take turns to sample
-   whole batches; of a rank with training nodes of its own of what these reach. What is ordered alike is ordered once. */
+/* A cache is of what its rank may read: of its role's kind; in --parallel split of what it owns, but for the lists where ranks take
+   turns to sample whole batches; of a rank with training nodes of its own of what these reach. What is ordered alike is ordered once. */
 static bool rank_reach(tier_plan* p, error* why)
 {
     const bool split = in_parts(p), all_lists = split && p->options.whole_batches;
+    for (int kind = 0; kind < TIERS_KINDS; kind++)
+        if (!reads(p, (tiers_kind)kind)) p->reach[kind] = 0;
     if ((!split && !p->data.divided->parts) || p->options.cache == CACHE_NONE) return true;
     uint8_t* inside = memory_new((size_t)p->nodes, "nodes that a rank reads", why);
     bool good = inside && (split || mark_closure(p, inside, why));
@@ -364,7 +393,22 @@ bool tier_plan_open(tier_plan* p, const tier_options* c, const tier_data* t, com
     p->total = tier_plan_total(p, c->device_memory, d);
     const bool good = make_order(p, how, why) && rank_reach(p, why);
     p->kept = rank_bytes(p);
+    while (p->memory[p->opened]) p->opened++;
     return good;
+}
+
+bool tier_plan_take_roles(tier_plan* p, int32_t samplers, error* why)
+{
+    memcpy(p->of_parts, p->hot, sizeof p->of_parts);
+    memset(p->plan.share, 0, sizeof p->plan.share);
+    memset(p->note, 0, sizeof p->note);
+    for (int i = p->opened; i < TIER_RANKS_MAX; i++) {
+        memory_free(p->memory[i]);
+        p->memory[i] = NULL;
+    }
+    p->options.samplers = samplers;
+    p->kept = rank_bytes(p);
+    return rank_reach(p, why);
 }
 
 bool tier_plan_suppose(tier_plan* p, const tier_options* c, const tier_known* from, error* why)
@@ -389,7 +433,7 @@ bool tier_plan_asks_peak(const tier_plan* p) { return p->peaks; }
 void tier_plan_close(tier_plan* p)
 {
     for (int kind = 0; p->comm && kind < TIERS_KINDS; kind++) memory_free(p->count[kind]); /* of a supposed plan they are the caller's */
-    for (size_t i = 0; i < sizeof p->memory / sizeof *p->memory; i++) memory_free(p->memory[i]);
+    for (int i = 0; i < TIER_RANKS_MAX; i++) memory_free(p->memory[i]);
     memory_free(p->work);
     ranking_close(&p->file);
     if (p->comm) comm_unshare(p->comm, &p->shared);
@@ -452,8 +496,8 @@ static int64_t cache_bytes(const tier_plan* p)
     return c->cache == DUAL ? ggnn_fill_ratio(c->cache_ratio, rows + lists) : ggnn_fill_ratio(c->cache_ratio, N) * p->sizes.row;
 }
 
-/* The least of all ranks; of a supposed plan they are alike. */
-static bool least(tier_plan* p, int64_t* value, error* why)
+/* The least of these ranks; of a supposed plan they are alike. */
+static bool least(tier_plan* p, int64_t* value, tiers_devices of, error* why)
 {
     comm* c = p->comm;
     if (!c) return true;
@@ -461,31 +505,61 @@ static bool least(tier_plan* p, int64_t* value, error* why)
     if (!all) return false;
     all[c->rank] = *value;
     bool good = comm_gather_each(c, all, sizeof *all, why);
-    for (int32_t r = 0; good && r < c->ranks; r++) *value = all[r] < *value ? all[r] : *value;
+    for (int32_t r = of.first; good && r < of.first + of.count; r++)
+        if (r == of.first || all[r] < *value) *value = all[r];
     memory_free(all);
+    return good;
+}
+
+/* Does it hold on every rank? */
+static bool agree(tier_plan* p, bool* holds, error* why)
+{
+    int64_t value = *holds;
+    const bool good = least(p, &value, (tiers_devices){0, p->comm ? p->comm->ranks : 1}, why);
+    *holds = value != 0;
     return good;
 }
 
 /* --parallel split: rows of a part are its device's own, as no other one reads them. (Lists are dealt by their bytes.) */
 static bool by_owner(const tier_plan* p, tiers_kind kind) { return kind == TIERS_FEATURES && in_parts(p) && p->parts > 1; }
 
-/* What parts store; *bytes, of a device: what it has for them, and what is left. */
-static bool fill_parts(tier_plan* p, int64_t* bytes, error* why)
+/* So many lists and rows in parts, in so many bytes of each device that stores them. */
+static bool fill_kinds(tier_plan* p, ggnn_parts_fill* fill, int64_t lists, int64_t rows, int64_t bytes, error* why)
 {
-    const tier_options* c = &p->options;
-    const int64_t N = p->nodes, lists = ggnn_fill_ratio(c->store_graph, N), rows = ggnn_fill_ratio(c->store_features, N);
     const bool limited = p->total != INT64_MAX; /* else all fit, in turn */
+    const tiers_devices by = tiers_readers(lists ? TIERS_GRAPH : TIERS_FEATURES, p->parts, parts_by_role(p) ? p->options.samplers : 0);
     int64_t left[COMM_RANKS_MAX];
     ggnn_node* taken = limited && lists ? new_rank(p, why) : NULL;
     if (limited && lists && !taken) return false;
-    for (int64_t v = 0; lists && v < N; v++) p->work[p->of_parts[TIERS_GRAPH][v]] = (ggnn_node)v;
+    for (int64_t v = 0; lists && v < p->nodes; v++) p->work[p->of_parts[TIERS_GRAPH][v]] = (ggnn_node)v;
     const ggnn_parts from = {&p->sizes, p->of_parts[TIERS_GRAPH], p->work, p->of_parts[TIERS_FEATURES], lists, rows,
-                             limited ? *bytes : INT64_MAX, p->parts, p->plan.placement ? p->placement.most : 1, c->features_first};
-    const ggnn_parts_fill fill = ggnn_fill_parts(taken, left, &from, N);
+                             limited ? bytes : INT64_MAX, by.count, p->plan.placement ? p->placement.most : 1,
+                             p->options.features_first};
+    *fill = ggnn_fill_parts(taken, left, &from, p->nodes);
+    return true;
+}
+
+/* What parts store. bytes: what a device that stores parts of a kind has for them. used: what they take of it. */
+static bool fill_parts(tier_plan* p, const int64_t bytes[TIERS_KINDS], int64_t used[TIERS_KINDS], error* why)
+{
+    const tier_options* c = &p->options;
+    const int64_t N = p->nodes;
+    const bool alone = alone_by_role(p), apart = parts_by_role(p);
+    const int64_t lists = alone && !reads(p, TIERS_GRAPH) ? 0 : ggnn_fill_ratio(c->store_graph, N);
+    const int64_t rows = alone && !reads(p, TIERS_FEATURES) ? 0 : ggnn_fill_ratio(c->store_features, N);
+    ggnn_parts_fill fill, others = {0};
+    if (!fill_kinds(p, &fill, lists, apart ? 0 : rows, bytes[TIERS_GRAPH], why)) return false;
+    if (apart && !fill_kinds(p, &others, 0, rows, bytes[TIERS_FEATURES], why)) return false;
+    if (apart) {
+        fill.row_rank = others.row_rank;
+        fill.rows = others.rows;
+        fill.row_bytes = others.row_bytes;
+    }
     p->plan.share[TIERS_GRAPH] = (tiers_share){fill.list_rank, fill.lists, NULL, 0};
     p->plan.share[TIERS_FEATURES] = (tiers_share){fill.row_rank, fill.rows, NULL, 0};
     if (fill.rows == N && by_owner(p, TIERS_FEATURES)) p->plan.share[TIERS_FEATURES].rank = p->of_parts[TIERS_FEATURES];
-    *bytes -= fill.list_bytes + fill.row_bytes;
+    used[TIERS_GRAPH] = fill.list_bytes;
+    used[TIERS_FEATURES] = fill.row_bytes;
     if (fill.lists < lists || fill.rows < rows)
         tier_plan_note(p, "--store-graph %g, --store-features %g: %" PRId64 " of %" PRId64 " lists and %" PRId64 " of %" PRId64
                        " rows are stored, as the device has no room for more (--reserve-bytes %" PRId64 " stay free)",
@@ -550,12 +624,15 @@ int64_t tier_plan_room(const tier_plan* p, int64_t peak) { return p->total != IN
 static bool fill_once(tier_plan* p, int64_t peak, error* why)
 {
     const int64_t given = cache_bytes(p), room = room_of(p, peak);
-    int64_t bytes = room > given ? room - given : 0, left;
-    if (!least(p, &bytes, why)) return false;
-    left = bytes;
-    if (!fill_parts(p, &left, why)) return false;
+    int64_t bytes[TIERS_KINDS], used[TIERS_KINDS], left = room;
+    for (int kind = 0; kind < TIERS_KINDS; kind++) {
+        const tiers_devices all = {0, p->comm ? p->comm->ranks : 1};
+        bytes[kind] = room > given ? room - given : 0;
+        if (!least(p, &bytes[kind], parts_by_role(p) ? readers_of(p, (tiers_kind)kind) : all, why)) return false;
+    }
+    if (!fill_parts(p, bytes, used, why)) return false;
     if (!p->options.cache_auto) return fill_cache(p, given, why);
-    left += room - bytes; /* of this device, which may have more than the least */
+    for (int kind = 0; kind < TIERS_KINDS; kind++) left -= stores(p, (tiers_kind)kind) ? used[kind] : 0;
     char text[16];
     tier_plan_note(p, "--cache-bytes auto: %sB", progress_amount(text, (double)left));
     return fill_cache(p, left, why);
@@ -585,13 +662,14 @@ void tier_plan_take_slopes(tier_plan* p)
                    none ? "0,0 in its place, as without --slopes" : "0 in its place, so that none is cached");
 }
 
-/* held (N): of how many ranks each node is cached. */
+/* held (N): of how many ranks each node is cached, of those whose parts this one reads. */
 static bool count_cached(tier_plan* p, tiers_kind kind, int64_t* held, error* why)
 {
     const tiers_share* s = &p->plan.share[kind];
-    int64_t* own = p->comm ? memory_new(memory_product((size_t)p->nodes, sizeof *own, 1), "cached nodes", why) : held;
+    const bool one = !p->comm || alone_by_role(p);
+    int64_t* own = one ? held : memory_new(memory_product((size_t)p->nodes, sizeof *own, 1), "cached nodes", why);
     for (int64_t v = 0; own && v < p->nodes; v++) own[v] = (s->cache_rank ? s->cache_rank[v] : v) < s->cached;
-    const bool good = own && (!p->comm || sum_counts(p, held, own, why));
+    const bool good = own && (one || sum_counts(p, held, own, why));
     if (own != held) memory_free(own);
     return good;
 }
@@ -629,10 +707,10 @@ static void order_kind(tier_plan* p, tiers_kind kind, const int64_t* held, int64
 }
 
 /* Of how many ranks a node is to be cached that no part is read for: of all, or of its owner. */
-static int64_t readers_of(const tier_plan* p, tiers_kind kind)
+static int64_t caches_of(const tier_plan* p, tiers_kind kind)
 {
-    if (!p->comm) return 1;
-    return in_parts(p) && !(kind == TIERS_GRAPH && p->options.whole_batches) ? 1 : p->comm->ranks;
+    if (alone_by_role(p)) return 1;
+    return in_parts(p) && !(kind == TIERS_GRAPH && p->options.whole_batches) ? 1 : readers_of(p, kind).count;
 }
 
 /* What every cache has, of those that would read it, is read from no part: in the parts' order such nodes come last (CliqueOpt of XGNN,
@@ -644,7 +722,7 @@ static bool order_behind_caches(tier_plan* p, tiers_kind kind, bool* moved, erro
     int64_t* held = memory_new(memory_product((size_t)p->nodes, sizeof *held, 1), "cached nodes", why);
     ggnn_node* to = held ? new_rank(p, why) : NULL;
     const bool good = to && count_cached(p, kind, held, why);
-    if (good) order_kind(p, kind, held, readers_of(p, kind), to);
+    if (good) order_kind(p, kind, held, caches_of(p, kind), to);
     if (good && memcmp(to, p->of_parts[kind], (size_t)p->nodes * sizeof *to)) {
         p->of_parts[kind] = to;
         *moved = true;
@@ -668,8 +746,7 @@ enum { FILL_TURNS = 5 };
 bool tier_plan_fill(tier_plan* p, int64_t peak, error* why)
 {
     int notes = 0;
-    int64_t fits = 0;
-    bool moved = true;
+    bool fits = false, moved = true;
     fit_file(p);
     memcpy(p->hot, p->of_parts, sizeof p->hot);
     if (by_owner(p, TIERS_FEATURES)) {
@@ -688,9 +765,12 @@ bool tier_plan_fill(tier_plan* p, int64_t peak, error* why)
         const int64_t needed = tier_plan_rankings(p);
         fits = p->total == INT64_MAX || needed <= p->kept;
         if (!fits) p->kept = needed;
-        if (!least(p, &fits, why)) return false;
+        if (!agree(p, &fits, why)) return false;
         moved = false;
         if (turn < FILL_TURNS - 1 && !order_parts(p, &moved, why)) return false;
+        bool still = !moved;
+        if (!agree(p, &still, why)) return false;
+        moved = !still;
     }
     return true;
 }

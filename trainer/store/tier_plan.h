@@ -23,7 +23,7 @@
 #include "trainer/store/tier_wants.h"
 #include "trainer/store/tiers.h"
 
-enum { TIER_NOTES_MAX = 6 };
+enum { TIER_NOTES_MAX = 6, TIER_RANKS_MAX = 40 };
 
 typedef struct { /* all zeros: there is no plan */
     tiers_plan plan;
@@ -45,7 +45,8 @@ typedef struct { /* all zeros: there is no plan */
     const ggnn_node* hot[TIERS_KINDS];        /* (N) the same, hottest first: of_parts before caches are looked at */
     const ggnn_node* of_cache[TIERS_KINDS];   /* (N) ranks that order this device's cache */
     int64_t  kept;                            /* bytes of the rankings that room is left for on the device */
-    ggnn_node* memory[40];                    /* of ranks */
+    ggnn_node* memory[TIER_RANKS_MAX];        /* of ranks */
+    int32_t opened;                           /* those of them that tier_plan_fill finds */
     slopes_times slopes;                      /* of --slopes measure, where `measured` */
     bool measured;
     comm_shared shared;                       /* ranks that all threads of a process share */
@@ -61,6 +62,7 @@ bool tier_plan_asks_peak(const tier_plan* p);
 int64_t tier_plan_room(const tier_plan* p, int64_t peak); /* bytes beside that peak; 1 GiB where no limit is known */
 void tier_plan_take_slopes(tier_plan* p); /* p->slopes, in place of the options' */
 bool tier_plan_fill(tier_plan* p, int64_t peak, error* why);
+bool tier_plan_take_roles(tier_plan* p, int32_t samplers, error* why); /* to be filled again, with so many samplers */
 int64_t tier_plan_rankings(const tier_plan* p); /* bytes of the rankings that the filled tiers keep, each once */
 
 int64_t tier_plan_beside(const tier_plan* p);   /* bytes of ends of arrays and tables that tiers may take too */

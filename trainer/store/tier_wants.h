@@ -21,6 +21,8 @@ typedef struct { /* options of ggnn-train, by their names */
     uint64_t seed;
     bool    split;         /* --parallel split: a rank reads the rows and the lists that it owns */
     bool    whole_batches; /* with split: a rank reads all lists, as ranks sample whole batches in turn */
+    bool    pooled;        /* --pipeline factored: any rank may get any slice of a batch */
+    int32_t samplers;      /* with it: so many ranks, the last ones, sample, and the others train; 0: each does both */
     bool    local;         /* --shuffle local: a rank's batches are of its own training nodes */
 } tier_options;
 

@@ -22,7 +22,7 @@ struct tiers {
 
     /* the ranks that parts lie over; NULL: a replica */
     comm*   over;
-    int32_t parts, local_rank;
+    int32_t devices, local_rank;
     int32_t exchanged; /* rows by exchange lie over so many parts */
 
     /* this device's own memory, and the parts of a CPU's ranks */
@@ -37,10 +37,11 @@ struct tiers {
     void* host_tables;
 
     /* (N) ranks by owner, of parts by hash */
-    ggnn_node* owned;
+    ggnn_node* owned[TIERS_KINDS];
 
-    /* (parts) the device that each is read from */
-    int16_t* source;
+    /* (kinds, devices) the device that each part is read from */
+    int16_t* source[TIERS_KINDS];
+    int32_t  parts[TIERS_KINDS];
 
     tiers_reads placed[TIERS_KINDS], placed_bytes[TIERS_KINDS];
 };
@@ -102,6 +103,7 @@ typedef struct { /* where nodes lie: all that a piece is made from */
     const tiers_source* from;
     tiers_kind  kind;
     ggnn_layout at;
+    int32_t first; /* device that stores a part: the next one has the next */
 } cutter;
 
 static size_t place(size_t* used, size_t bytes)
@@ -254,7 +256,7 @@ const ggnn_graph* tiers_device_graph(const tiers* t) { return on_host(t) ? NULL 
 int32_t tiers_parts(const tiers* t, tiers_kind kind)
 {
     if (t->view.exchange) return kind == TIERS_GRAPH ? 1 : t->exchanged;
-    return t->over ? t->parts : 1;
+    return t->over ? t->devices : 1;
 }
 
 /* The own cache of one kind, if it has any row. */
@@ -264,23 +266,23 @@ static bool open_cache(tiers* t, const cutter* k, piece* p, error* why)
     tiers_memory* m = &t->cache[k->kind];
     *p = (piece){0, 0, 0};
     if (!k->at.cached) return true;
-    if (!measure_piece(p, k, t->parts + 1, why)) return false;
+    if (!measure_piece(p, k, k->at.parts + 1, why)) return false;
     const size_t bytes = bytes_of(k->from, k->kind, *p);
     m->bytes = on_host(t) ? in_pages(bytes) + PAGE : bytes;
     m->start = device_new(t->view.device, m->bytes, what[k->kind], why);
-    return m->start && write_piece(t->view.device, k, t->parts + 1, on_host(t) ? to_page(m->start) : m->start, why);
+    return m->start && write_piece(t->view.device, k, k->at.parts + 1, on_host(t) ? to_page(m->start) : m->start, why);
 }
 
-static bool stores(const tiers_source* from, int32_t rank, int32_t part)
+static bool stores(const cutter* k, int32_t rank, int32_t part)
 {
-    const ggnn_placement* plan = from->plan ? from->plan->placement : NULL;
-    return plan ? plan->stores[rank] >> part & 1 : part == rank;
+    const ggnn_placement* plan = k->from->plan ? k->from->plan->placement : NULL;
+    return plan ? plan->stores[rank] >> part & 1 : part == rank - k->first;
 }
 
-static int32_t source_of(const tiers_plan* plan, int32_t rank, int32_t part)
+static int32_t source_of(const tiers_plan* plan, int32_t first, int32_t rank, int32_t part)
 {
     const ggnn_placement* placed = plan ? plan->placement : NULL;
-    return placed ? placed->source[rank][part] : part;
+    return placed ? placed->source[rank][part] : first + part;
 }
 
 /* ==== parts ===================================================================================================== */
@@ -289,22 +291,19 @@ typedef struct { /* what the others have to know of a rank's; with a piece for e
     int64_t process;
     char*   memory; /* its address in the rank's own process */
     char    handle[DEVICE_HANDLE]; /* by which other processes map `memory`; not of a CPU */
-    piece   part[]; /* (kinds, parts) those that it stores */
+    piece   part[]; /* (kinds, devices) those that it stores */
 } holding;
 
-static size_t holding_bytes(const tiers* t) { return sizeof(holding) + 2 * (size_t)t->parts * sizeof(piece); }
+static size_t holding_bytes(const tiers* t) { return sizeof(holding) + TIERS_KINDS * (size_t)t->devices * sizeof(piece); }
 
-static piece* part_of(const tiers* t, holding* h, const cutter* k, int32_t p)
-{
-    return &h->part[(k->kind == TIERS_FEATURES ? t->parts : 0) + p];
-}
+static piece* part_of(const tiers* t, holding* h, const cutter* k, int32_t p) { return &h->part[(int)k->kind * t->devices + p]; }
 
 /* Where the pieces of one kind that this rank stores lie in its memory, behind those that lie there. */
 static bool measure_own_parts(tiers* t, const cutter* k, holding* mine, error* why)
 {
-    for (int32_t p = 0; p < t->parts; p++) {
+    for (int32_t p = 0; p < k->at.parts; p++) {
         piece* of = part_of(t, mine, k, p);
-        if (!stores(k->from, t->local_rank, p)) continue;
+        if (!stores(k, t->local_rank, p)) continue;
         if (!measure_piece(of, k, p, why)) return false;
         of->at = (int64_t)t->part.bytes;
         if (of->nodes) t->part.bytes += whole_units(on_host(t), bytes_of(k->from, k->kind, *of));
@@ -331,9 +330,9 @@ static bool take_own_parts(tiers* t, holding* mine, error* why)
 
 static bool write_own_parts(tiers* t, const cutter* k, holding* mine, error* why)
 {
-    for (int32_t p = 0; p < t->parts; p++) {
+    for (int32_t p = 0; p < k->at.parts; p++) {
         const piece* of = part_of(t, mine, k, p);
-        if (stores(k->from, t->local_rank, p) && of->nodes && !write_piece(t->view.device, k, p, mine->memory + of->at, why)) return false;
+        if (stores(k, t->local_rank, p) && of->nodes && !write_piece(t->view.device, k, p, mine->memory + of->at, why)) return false;
     }
     return true;
 }
@@ -353,10 +352,10 @@ static char* reach(tiers* t, const holding* of, int32_t r, error* why)
 
 /* ==== tables ==================================================================================================== */
 
-typedef struct { /* of one memory, by slot; for `slots` = parts + 2 */
+typedef struct { /* of one memory, by slot; for `slots` = devices + 2 */
     ggnn_csc*    part;
     const void** base;
-    int64_t *bound, *counts; /* counts (3, slots): lists, rows, edges */
+    int64_t *bound, *counts; /* bound (kinds, slots), counts (3, slots): lists, rows, edges */
     size_t bytes;
 } part_tables;
 
@@ -366,7 +365,7 @@ static part_tables tables_of(void* memory, size_t slots)
     t.part = memory;
     t.base = (const void**)(t.part + slots);
     t.bound = (int64_t*)(t.base + slots);
-    t.counts = t.bound + slots;
+    t.counts = t.bound + TIERS_KINDS * slots;
     t.bytes = (size_t)((char*)(t.counts + 3 * slots) - (char*)memory);
     return t;
 }
@@ -392,12 +391,12 @@ static void add_placed(tiers* t, const cutter* k, size_t tier, piece p)
     *(int64_t*)(void*)bytes += net_bytes(k, p);
 }
 
-static bool set_parts(tiers* t, const cutter* k, const part_tables* to, const holding* all, error* why)
+static bool set_parts(tiers* t, const cutter* k, const part_tables* to, holding* all, error* why)
 {
-    for (int32_t p = 0; p < t->parts; p++) {
-        const int32_t r = t->source[p];
-        const holding* of = (const holding*)(const void*)((const char*)all + (size_t)r * holding_bytes(t));
-        const piece it = of->part[(k->kind == TIERS_FEATURES ? t->parts : 0) + p];
+    for (int32_t p = 0; p < k->at.parts; p++) {
+        const int32_t r = t->source[k->kind][p];
+        holding* of = (holding*)(void*)((char*)all + (size_t)r * holding_bytes(t));
+        const piece it = *part_of(t, of, k, p);
         if (!it.nodes) continue;
         char* memory = reach(t, of, r, why);
         if (!memory) return false;
@@ -415,13 +414,13 @@ static void set_host(tiers* t, const cutter* k, const part_tables* to, error* wh
     const int64_t nodes = g->num_nodes, left = nodes - k->at.stored;
     const size_t edges = (size_t)g->whole.num_edges;
     const tiers_reads* bytes = &t->placed_bytes[k->kind];
-    ggnn_csc* lists = &to->part[t->parts];
+    ggnn_csc* lists = &to->part[k->at.parts];
     if (!left) return;
     t->placed[k->kind].host = left;
     t->placed_bytes[k->kind].host = net_bytes(k, (piece){nodes, g->num_edges, 0}) - bytes->own - bytes->peer;
     if (k->at.cached == nodes) return;
     if (k->kind == TIERS_FEATURES) {
-        to->base[t->parts] = pin(t, f->rows, (size_t)nodes * (size_t)f->pitch, "features", why);
+        to->base[k->at.parts] = pin(t, f->rows, (size_t)nodes * (size_t)f->pitch, "features", why);
         return;
     }
     *lists = g->whole;
@@ -444,40 +443,47 @@ int32_t tiers_owner(const ggnn_layout* owned, const comm* over, int64_t v, int32
     return local >= 0 && local < parts ? local : rank % parts;
 }
 
-static int32_t owner_of(const tiers_source* from, int64_t v, int32_t parts)
+static int32_t owner_of(const tiers_source* from, tiers_kind kind, int64_t v, int32_t devices)
 {
-    const bool owned = from->owned && from->over && parts > 1;
-    return owned ? tiers_owner(from->owned, from->over, v, parts) : ggnn_owner_of(v, from->owners, NULL, from->graph.num_nodes, parts);
+    const tiers_devices by = tiers_readers(kind, devices, devices > 1 ? from->samplers : 0);
+    if (from->owned && from->over && devices > 1) return tiers_owner(from->owned, from->over, v, devices);
+    return by.first + ggnn_owner_of(v, from->owners, NULL, from->graph.num_nodes, by.count);
 }
 
 /* Does a part's device need a table of ranks? */
 static bool owners_are_ranked(const tiers_source* from) { return from->owned || from->owners == GGNN_OWNER_HASH; }
 
-/* Parts by owners. */
-static bool lay_out_owned(ggnn_layout* at, tiers* t, const tiers_source* from, int64_t* bound, error* why)
+/* Parts of one kind by owners. */
+static bool lay_out_owned(cutter* k, tiers* t, int32_t parts, int64_t* bound, error* why)
 {
+    const tiers_source* from = k->from;
     const int64_t nodes = from->graph.num_nodes;
+    ggnn_node** rank = &t->owned[k->kind];
     ggnn_fault fault = {0};
     const bool ranked = owners_are_ranked(from);
-    if (ranked && !(t->owned = memory_new(memory_product((size_t)nodes, sizeof *t->owned, 1), "ranks of nodes", why))) return false;
+    if (ranked && !(*rank = memory_new(memory_product((size_t)nodes, sizeof **rank, 1), "ranks of nodes", why))) return false;
     int32_t* owner = from->owned ? memory_new(memory_product((size_t)nodes, sizeof *owner, 1), "owners of nodes", why) : NULL;
     if (from->owned && !owner) return false;
-    for (int64_t v = 0; owner && v < nodes; v++) owner[v] = owner_of(from, v, t->parts);
-    const ggnn_status status = ggnn_layout_owners(at, t->owned, bound, owner ? GGNN_OWNER_MAP : from->owners, owner, nodes, t->parts, &fault);
+    for (int64_t v = 0; owner && v < nodes; v++) owner[v] = owner_of(from, k->kind, v, t->devices);
+    const ggnn_status status = ggnn_layout_owners(&k->at, *rank, bound, owner ? GGNN_OWNER_MAP : from->owners, owner, nodes, parts, &fault);
     memory_free(owner);
     return status == GGNN_OK || error_set(why, "parts: %s", fault.what);
 }
 
-/* By owners where there is no plan. */
+/* By owners where there is no plan: of both kinds alike but by role. */
 static bool lay_out(layouts* y, tiers* t, const tiers_source* from, int64_t* bound, error* why)
 {
     const int64_t nodes = from->graph.num_nodes;
-    ggnn_layout owned = {0};
-    if (!from->plan && !lay_out_owned(&owned, t, from, bound, why)) return false;
     for (int kind = 0; kind < TIERS_KINDS; kind++) {
-        const ggnn_layout at = from->plan ? tiers_layout(&from->plan->share[kind], t->parts) : owned;
-        y->cut[kind] = (cutter){from, (tiers_kind)kind, at};
-        y->split[kind] = t->parts > 1 || at.stored < nodes || at.cached;
+        const tiers_devices by = tiers_readers((tiers_kind)kind, t->devices, t->devices > 1 ? from->samplers : 0);
+        cutter* k = &y->cut[kind];
+        *k = (cutter){.from = from, .kind = (tiers_kind)kind, .first = by.first};
+        if (from->plan) k->at = tiers_layout(&from->plan->share[kind], by.count);
+        else if (kind > 0 && !from->samplers) k->at = y->cut[0].at;
+        else if (!lay_out_owned(k, t, by.count, bound + kind * (t->devices + 2), why)) return false;
+        y->split[kind] = t->devices > 1 || k->at.stored < nodes || k->at.cached;
+        t->parts[kind] = by.count;
+        for (int32_t p = 0; p < by.count; p++) t->source[kind][p] = (int16_t)source_of(from->plan, by.first, t->local_rank, p);
     }
     return true;
 }
@@ -487,7 +493,7 @@ static bool fill_tiers(tiers* t, layouts* y, const part_tables* table, holding* 
 {
     const int32_t rank = t->over ? t->over->rank : 0, first = rank - t->local_rank;
     holding* mine = (holding*)(void*)((char*)all + (size_t)rank * holding_bytes(t));
-    const holding* machine = (const holding*)(const void*)((const char*)all + (size_t)first * holding_bytes(t));
+    holding* machine = (holding*)(void*)((char*)all + (size_t)first * holding_bytes(t));
     mine->process = getpid();
     for (int kind = 0; kind < TIERS_KINDS; kind++) {
         const cutter* k = &y->cut[kind];
@@ -503,17 +509,17 @@ static bool fill_tiers(tiers* t, layouts* y, const part_tables* table, holding* 
         if (!set_parts(t, k, table, machine, why)) return false;
         set_host(t, k, table, why);
         if (!k->at.cached) continue;
-        set_slot(table, k, t->parts + 1, on_host(t) ? to_page(t->cache[kind].start) : t->cache[kind].start, y->cache[kind]);
+        set_slot(table, k, k->at.parts + 1, on_host(t) ? to_page(t->cache[kind].start) : t->cache[kind].start, y->cache[kind]);
         add_placed(t, k, offsetof(tiers_reads, cache), y->cache[kind]);
     }
     return !why->text[0];
 }
 
-/* A layout as the device reads it. */
-static ggnn_layout show_layout(tiers* t, ggnn_layout at, int64_t nodes, const int64_t* bound, error* why)
+/* A layout as the device reads it, which has the tables' bounds at `there`. */
+static ggnn_layout show_layout(tiers* t, ggnn_layout at, int64_t nodes, const int64_t* there, error* why)
 {
     const size_t bytes = (size_t)nodes * sizeof *at.rank;
-    if (at.bound) at.bound = bound;
+    if (at.bound) at.bound = there + (at.bound - tables_of(t->host_tables, (size_t)t->devices + 2).bound);
     at.rank = show(t, at.rank, bytes, "ranks of nodes", why);
     at.cache_row = at.cached ? show(t, at.cache_row, bytes, "ranks of nodes", why) : NULL;
     return at;
@@ -522,7 +528,7 @@ static ggnn_layout show_layout(tiers* t, ggnn_layout at, int64_t nodes, const in
 static void show_split(tiers* t, const layouts* y, const tiers_source* from, const part_tables* table, error* why)
 {
     const int64_t nodes = from->graph.num_nodes;
-    const size_t slots = (size_t)t->parts + 2;
+    const size_t slots = (size_t)t->devices + 2;
     if (y->split[TIERS_GRAPH])
         t->view.graph = (ggnn_graph){.num_nodes = nodes, .num_edges = from->graph.num_edges, .part = table->part,
                                 .at = show_layout(t, y->cut[TIERS_GRAPH].at, nodes, table->bound, why)};
@@ -550,15 +556,15 @@ static bool open_split(tiers* t, const tiers_source* from, error* why)
 {
     layouts y = {0};
     t->over = from->over;
-    t->parts = t->over ? t->over->locals : 1;
+    t->devices = t->over ? t->over->locals : 1;
     t->local_rank = t->over ? t->over->local : 0;
-    const size_t slots = (size_t)t->parts + 2, ranks = t->over ? (size_t)t->over->ranks : 1;
+    const size_t slots = (size_t)t->devices + 2, ranks = t->over ? (size_t)t->over->ranks : 1;
     t->host_tables = memory_new(tables_of(NULL, slots).bytes, "tables of parts", why);
-    t->source = t->host_tables ? memory_new((size_t)t->parts * sizeof *t->source, "tables of parts", why) : NULL;
-    t->borrowed = t->source ? memory_new(slots * sizeof *t->borrowed, "tables of parts", why) : NULL;
+    int16_t* source = t->host_tables ? memory_new(TIERS_KINDS * (size_t)t->devices * sizeof *source, "tables of parts", why) : NULL;
+    for (int kind = 0; source && kind < TIERS_KINDS; kind++) t->source[kind] = source + kind * t->devices;
+    t->borrowed = source ? memory_new(slots * sizeof *t->borrowed, "tables of parts", why) : NULL;
     holding* all = t->borrowed ? memory_new(ranks * holding_bytes(t), "places of parts", why) : NULL;
     if (!all) return false;
-    for (int32_t p = 0; p < t->parts; p++) t->source[p] = (int16_t)source_of(from->plan, t->local_rank, p);
     part_tables table = tables_of(t->host_tables, slots);
     bool good = lay_out(&y, t, from, table.bound, why) && fill_tiers(t, &y, &table, all, why);
     memory_free(all);
@@ -581,16 +587,17 @@ int64_t tiers_bytes(const tiers_source* from, int32_t part, int32_t parts)
 {
     const int64_t N = from->graph.num_nodes;
     const int64_t* indptr = from->graph.whole.indptr;
-    piece own = {0, 0, 0};
-    for (int64_t v = 0; v < N; v++) {
-        if (owner_of(from, v, parts) != part) continue;
-        own.nodes++;
-        own.edges += indptr[v + 1] - indptr[v];
-    }
+    piece own[TIERS_KINDS] = {{0, 0, 0}, {0, 0, 0}};
+    for (int64_t v = 0; v < N; v++)
+        for (int kind = 0; kind < TIERS_KINDS; kind++) {
+            if (owner_of(from, (tiers_kind)kind, v, parts) != part) continue;
+            own[kind].nodes++;
+            own[kind].edges += indptr[v + 1] - indptr[v];
+        }
     const piece whole = {N, from->graph.num_edges, 0};
-    int64_t bytes = N * (int64_t)sizeof(int32_t) + (int64_t)bytes_of(from, TIERS_FEATURES, own);
-    bytes += (int64_t)bytes_of(from, TIERS_GRAPH, from->exchange ? whole : own);
-    if (parts > 1 && owners_are_ranked(from)) bytes += N * (int64_t)sizeof(ggnn_node);
+    int64_t bytes = N * (int64_t)sizeof(int32_t) + (int64_t)bytes_of(from, TIERS_FEATURES, own[TIERS_FEATURES]);
+    bytes += (int64_t)bytes_of(from, TIERS_GRAPH, from->exchange ? whole : own[TIERS_GRAPH]);
+    if (parts > 1 && owners_are_ranked(from)) bytes += (from->samplers ? 2 : 1) * N * (int64_t)sizeof(ggnn_node);
     for (int i = 0; i < TIERS_LISTS; i++) bytes += from->count[i] * (int64_t)sizeof(ggnn_node);
     return bytes;
 }
@@ -609,7 +616,10 @@ static tiers_reads by_tier(const int64_t* slot, const int16_t* source, int32_t m
     return sum;
 }
 
-static tiers_reads counted(const tiers* t, const int64_t* slot) { return by_tier(slot, t->source, t->local_rank, t->parts); }
+static tiers_reads counted(const tiers* t, tiers_kind kind, const int64_t* slot)
+{
+    return by_tier(slot, t->source[kind], t->local_rank, t->parts[kind]);
+}
 
 static tiers_reads list_bytes(tiers_reads lists, tiers_reads edges)
 {
@@ -627,12 +637,12 @@ tiers_count tiers_counted(const tiers* t, tiers_kind kind)
         sum.read_bytes = tiers_row_bytes(t, sum.read);
     }
     if (!t->tables) return sum;
-    const size_t slots = (size_t)t->parts + 2;
+    const size_t slots = (size_t)t->devices + 2;
     int64_t* copy = tables_of(t->host_tables, slots).counts;
     const int64_t* counts = device_read(t->view.device, copy, tables_of(t->tables, slots).counts, 3 * slots * sizeof *copy);
-    sum.read = counted(t, kind == TIERS_FEATURES ? counts + slots : counts);
+    sum.read = counted(t, kind, kind == TIERS_FEATURES ? counts + slots : counts);
     if (kind == TIERS_FEATURES) sum.read_bytes = tiers_row_bytes(t, sum.read);
-    else sum.read_bytes = list_bytes(sum.read, counted(t, counts + 2 * slots));
+    else sum.read_bytes = list_bytes(sum.read, counted(t, kind, counts + 2 * slots));
     return sum;
 }
 
@@ -647,6 +657,11 @@ tiers_reads tiers_reads_since(tiers_reads now, tiers_reads before)
     return (tiers_reads){now.cache - before.cache, now.own - before.own, now.peer - before.peer, now.host - before.host};
 }
 
+tiers_reads tiers_reads_sum(tiers_reads a, tiers_reads b)
+{
+    return (tiers_reads){a.cache + b.cache, a.own + b.own, a.peer + b.peer, a.host + b.host};
+}
+
 void tiers_by_slot(int64_t* slot, const ggnn_layout* at, const int64_t* count, int64_t nodes)
 {
     memset(slot, 0, ((size_t)at->parts + 2) * sizeof *slot);
@@ -654,33 +669,33 @@ void tiers_by_slot(int64_t* slot, const ggnn_layout* at, const int64_t* count, i
 }
 
 tiers_reads tiers_plan_reads(const tiers_plan* plan, tiers_kind kind, const int64_t* count, int64_t nodes, int32_t me,
-                             int32_t parts, int64_t* from)
+                             int32_t devices, int64_t* from)
 {
-    const ggnn_layout at = tiers_layout(&plan->share[kind], parts);
+    const ggnn_layout at = tiers_layout(&plan->share[kind], devices);
     int64_t slot[COMM_RANKS_MAX + 2];
     int16_t source[COMM_RANKS_MAX];
     tiers_by_slot(slot, &at, count, nodes);
-    for (int32_t p = 0; p < parts; p++) {
-        source[p] = (int16_t)source_of(plan, me, p);
+    for (int32_t p = 0; p < devices; p++) {
+        source[p] = (int16_t)source_of(plan, 0, me, p);
         if (from) from[source[p]] += slot[p];
     }
-    return by_tier(slot, source, me, parts);
+    return by_tier(slot, source, me, devices);
 }
 
 void tiers_rows_from(const tiers* t, int64_t from[GGNN_DEVICES_MAX])
 {
     memset(from, 0, GGNN_DEVICES_MAX * sizeof *from);
-    if (!t->tables || t->parts > GGNN_DEVICES_MAX) return;
-    const size_t slots = (size_t)t->parts + 2;
+    if (!t->tables || t->devices > GGNN_DEVICES_MAX) return;
+    const size_t slots = (size_t)t->devices + 2;
     int64_t* copy = tables_of(t->host_tables, slots).counts;
     const int64_t* counts = device_read(t->view.device, copy, tables_of(t->tables, slots).counts, 3 * slots * sizeof *copy);
-    for (int32_t p = 0; p < t->parts; p++) from[t->source[p]] += counts[slots + (size_t)p];
+    for (int32_t p = 0; p < t->parts[TIERS_FEATURES]; p++) from[t->source[TIERS_FEATURES][p]] += counts[slots + (size_t)p];
 }
 
 void tiers_start_counting(tiers* t)
 {
     if (!t->tables) return;
-    const size_t slots = (size_t)t->parts + 2;
+    const size_t slots = (size_t)t->devices + 2;
     int64_t* zeros = tables_of(t->host_tables, slots).counts;
     memset(zeros, 0, 3 * slots * sizeof *zeros);
     if (t->tables != t->host_tables) device_upload(t->view.device, tables_of(t->tables, slots).counts, zeros, 3 * slots * sizeof *zeros);
@@ -740,8 +755,8 @@ void tiers_close(tiers* t)
     give_back_borrowed(t);
     if (t->part.start) device_free(t->view.device, t->part.start);
     if (t->tables && t->tables != t->host_tables) device_free(t->view.device, t->tables);
-    memory_free(t->source);
-    memory_free(t->owned);
+    memory_free(t->source[0]);
+    for (int kind = 0; kind < TIERS_KINDS; kind++) memory_free(t->owned[kind]);
     memory_free(t->host_tables);
     memory_free(t);
 }

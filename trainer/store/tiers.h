@@ -12,7 +12,7 @@
      the own cache   of this device alone, in its memory: nodes of its choice
      the parts       in the devices' memory together: rank h, hottest 0, is row h / parts of part h % parts. A device
                      has one part, or those that a placement gives it, and reads the others from the devices that the
-                     placement names
+                     placement names. By role samplers have the parts of lists, and trainers those of rows
      the host tier   the whole arrays by id. On a CPU that is the file as it is mapped; CUDA reads pinned memory over a
                      link, without a copy in the device's (device_pin)
    All that is read is counted by where it lay. Own cache, own parts and host tier are allocations of their own; what is
@@ -41,9 +41,21 @@ typedef struct { /* of one kind, as one device has it. Arrays are the host's and
     int64_t cached;              /* cache ranks below it lie in the own cache */
 } tiers_share;
 
+typedef struct { /* devices of the machine */
+    int32_t first, count; /* [first, first + count) */
+} tiers_devices;
+
+/* Of `devices` those that read one kind in training, where the last `samplers` of them sample for the others: the samplers read
+   lists, the trainers rows. 0 samplers: each reads both. */
+static inline tiers_devices tiers_readers(tiers_kind kind, int32_t devices, int32_t samplers)
+{
+    const tiers_devices sample = {devices - samplers, samplers}, train = {0, devices - samplers};
+    return kind == TIERS_GRAPH && samplers ? sample : train;
+}
+
 typedef struct {
     tiers_share share[TIERS_KINDS];
-    const ggnn_placement* placement; /* of as many parts as devices; NULL: device i has part i */
+    const ggnn_placement* placement; /* of as many parts as devices; NULL: the i-th of those that store parts has part i */
 } tiers_plan;
 
 typedef struct { /* the host's arrays; must outlive the views */
@@ -54,6 +66,7 @@ typedef struct { /* the host's arrays; must outlive the views */
     int64_t count[TIERS_LISTS];
     comm* over; /* parts over its ranks of this machine; NULL: one part, this device's */
     const tiers_plan* plan; /* NULL: parts have all, the host tier nothing */
+    int32_t samplers; /* parts by role: those of each kind lie with its readers (tiers_readers); without a placement. 0: with all */
     ggnn_owner owners; /* of nodes: range, modulo or hash */
     const ggnn_layout* owned; /* --parallel split: whose node each is, of all ranks; NULL: by `owners` */
     bool exchange;     /* rows by exchange, in parts over all ranks where `machines` is set */
@@ -129,11 +142,11 @@ void tiers_by_slot(int64_t* slot,        /* (parts + 2) overwritten */
                    const int64_t* count, /* (nodes) NULL: ones */
                    int64_t nodes);
 
-/* The same before anything is read, from the plan alone: of count[v] reads of each of N nodes by device `me` of `parts`
-   devices, how many go where. from (parts): those of parts, by the device that they are read from, added to; or NULL. What
+/* The same before anything is read, from a plan whose parts lie with all devices: of count[v] reads of each of N nodes by device `me` of so many
+   devices, how many go where. from (devices): those of parts, by the device that they are read from, added to; or NULL. What
    --explain and ggnn-bench store predict. */
 tiers_reads tiers_plan_reads(const tiers_plan* plan, tiers_kind kind, const int64_t* count, int64_t nodes, int32_t me,
-                             int32_t parts, int64_t* from);
+                             int32_t devices, int64_t* from);
 
 /* Rows of features that were read from parts, by the device of the machine that they were read from; of machines with
    more devices zeros. */
@@ -142,6 +155,7 @@ void tiers_rows_from(const tiers* t, int64_t from[GGNN_DEVICES_MAX]);
 /* Bytes of so many rows. What was read more: now than before. */
 tiers_reads tiers_row_bytes(const tiers* t, tiers_reads rows);
 tiers_reads tiers_reads_since(tiers_reads now, tiers_reads before);
+tiers_reads tiers_reads_sum(tiers_reads a, tiers_reads b);
 
 #ifdef __cplusplus
 }
