@@ -94,8 +94,6 @@ static inline int64_t logged_in(const records* log, const char* group, const cha
     return strtoll(at, NULL, 10);
 }
 
-static inline int64_t logged(const char* group, const char* member, int32_t r) { return logged_in(&second, group, member, r); }
-
 /* ==== files ===================================================================================================== */
 
 static inline void copy_file(const char* from, const char* to, int64_t bytes, int64_t flipped)

@@ -444,6 +444,9 @@ TEST(devices_that_sample_for_others_give_the_bits_of_one_fewer)
         CHECK_EQ(train(all + of + " --log shared --pipeline factored --devices " + std::to_string(devices)), 0);
         for (const char* key : {"loss", "val_loss", "val_accuracy"}) same_numbers("fewer", "shared", "epoch", key, 0);
         CHECK_EQ(shell("grep -q '\"slices\":{\"sampled\":\\[0,' shared"), 0);
+        if (i == 1) continue; // a replica has no parts; else the trainer, of two devices, has all rows, and no list
+        CHECK_EQ(shell("grep '\"event\":\"tiers\"' shared | tail -1 | grep -q '\"samplers\":1.*"
+                       "\"rows\":{\"cache\":\\[0,0\\],\"own\":\\[120,0\\].*\"lists\":{\"cache\":\\[0,0\\],\"own\":\\[0,120\\]'"), 0);
     }
 }
 

@@ -17,8 +17,8 @@ static int factor(const char* where, int samplers)
 static int64_t of_log(const char* group, const char* member, int r)
 {
     int64_t sum = 0;
-    if (r != ALL) return logged(group, member, r);
-    for (int i = 0; i < DEVICES; i++) sum += logged(group, member, i);
+    if (r != ALL) return logged_in(&second, group, member, r);
+    for (int i = 0; i < DEVICES; i++) sum += logged_in(&second, group, member, i);
     return sum;
 }
 

@@ -622,6 +622,8 @@ static void fit(oracle* o, int32_t r)
     free(lists);
 }
 
+static int64_t logged(const char* group, const char* member, int32_t r) { return logged_in(&second, group, member, r); }
+
 static void check_by_tier(const records* log, const char* group, int32_t r, const tiers_reads* expected)
 {
     const int before = test_errors;
@@ -1165,6 +1167,31 @@ static int64_t arrays_of(const tiers_source* from, int64_t nodes, int64_t edges)
     return from->graph.whole.weight ? before + in_lines(ids) + 4 * edges : before + ids;
 }
 
+static bool owns(ggnn_owner by, int64_t v, int64_t N, int32_t part, int32_t parts)
+{
+    if (part < 0 || part >= parts) return false;
+    const int64_t begin = part * (N / parts) + (part < N % parts ? part : N % parts), end = begin + N / parts + (part < N % parts);
+    if (by == GGNN_OWNER_RANGE) return v >= begin && v < end; /* first ranges are longer */
+    return part == (by == GGNN_OWNER_HASH ? ggnn_owner_hash(v, parts) : (int32_t)(v % parts));
+}
+
+/* By role the last `samplers` devices own lists, the others rows; of hash owners there is a rank for each kind. */
+static int64_t bytes_by_role(const task* t, const tiers_source* from, int32_t part, int32_t parts, int32_t samplers)
+{
+    const int64_t N = t->graph.num_nodes, *indptr = t->graph.whole.indptr;
+    int64_t lists = 0, rows = 0, edges = 0;
+    for (int64_t v = 0; v < N; v++) {
+        const bool list = owns(from->owners, v, N, samplers ? part - (parts - samplers) : part, samplers ? samplers : parts);
+        lists += list;
+        edges += list ? indptr[v + 1] - indptr[v] : 0;
+        rows += owns(from->owners, v, N, part, parts - samplers);
+    }
+    int64_t bytes = rows * t->features.pitch + 4 * N + 60 * (int64_t)sizeof(ggnn_node);
+    bytes += from->exchange ? arrays_of(from, N, t->graph.num_edges) : arrays_of(from, lists, edges);
+    if (parts > 1 && from->owners == GGNN_OWNER_HASH) bytes += (samplers ? 2 : 1) * N * (int64_t)sizeof(ggnn_node);
+    return bytes;
+}
+
 /* What a device needs at least, as ggnn-train asks before it takes any: its nodes by owner; of rows that are sent all lists; labels
    and the ids of passes whole, and a rank of each node where owners are by hash. */
 TEST(bytes_of_a_part_are_those_of_its_nodes)
@@ -1177,23 +1204,14 @@ TEST(bytes_of_a_part_are_those_of_its_nodes)
         char* argv[] = {(char*)(uintptr_t) "ggnn-train", (char*)(uintptr_t) "--data", (char*)(uintptr_t)data[i % 3]};
         const int32_t parts = (const int32_t[]){1, 2, 5, 16}[i / 18];
         if (!CHECK(config_parse(&c, 3, argv, &why) == OPTIONS_GOOD && config_finish(&c, &why) && task_open(&t, &c, &why))) return;
-        const int64_t N = t.graph.num_nodes, *indptr = t.graph.whole.indptr;
-        const tiers_source from = {.graph = t.graph, .features = t.features, .count = {0, 10, 20, 30}, .owners = (ggnn_owner)(i / 3 % 3),
-                                   .exchange = i / 9 % 2};
-        for (int32_t part = 0; part < parts; part++) {
-            int64_t nodes = 0, edges = 0;
-            for (int64_t v = 0; v < N; v++) {
-                const int32_t owner = from.owners == GGNN_OWNER_HASH ? ggnn_owner_hash(v, parts) : (int32_t)(v % parts);
-                const int64_t begin = part * (N / parts) + (part < N % parts ? part : N % parts), end = begin + N / parts + (part < N % parts);
-                const bool own = from.owners == GGNN_OWNER_RANGE ? v >= begin && v < end : owner == part; /* first ranges are longer */
-                nodes += own;
-                edges += own ? indptr[v + 1] - indptr[v] : 0;
+        tiers_source from = {.graph = t.graph, .features = t.features, .count = {0, 10, 20, 30}, .owners = (ggnn_owner)(i / 3 % 3),
+                             .exchange = i / 9 % 2};
+        for (int32_t part = 0; part < parts; part++)
+            for (int32_t samplers = 0; samplers < (from.exchange ? 1 : parts); samplers += 1 + parts / 5) {
+                from.samplers = samplers;
+                if (!CHECK_EQ(tiers_bytes(&from, part, parts), bytes_by_role(&t, &from, part, parts, samplers)))
+                    printf("  %s, part %d of %d, %d sample\n", data[i % 3], (int)part, (int)parts, (int)samplers);
             }
-            int64_t bytes = nodes * t.features.pitch + 4 * N + 60 * (int64_t)sizeof(ggnn_node);
-            bytes += from.exchange ? arrays_of(&from, N, t.graph.num_edges) : arrays_of(&from, nodes, edges);
-            if (parts > 1 && from.owners == GGNN_OWNER_HASH) bytes += N * (int64_t)sizeof(ggnn_node);
-            if (!CHECK_EQ(tiers_bytes(&from, part, parts), bytes)) printf("  %s, part %d of %d\n", data[i % 3], (int)part, (int)parts);
-        }
         task_close(&t);
     }
 }
