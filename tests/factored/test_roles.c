@@ -109,12 +109,12 @@ TEST(without_a_plan_owners_are_of_the_role)
 TEST(a_replica_is_of_the_role)
 {
     plain_run();
-    CHECK_EQ(factor("--store replica --store-graph 1 --store-features .5 --cache degree --cache-ratio .1", 1), 0);
+    CHECK_EQ(factor("--store replica --store-graph 1 --store-features .1 --cache degree --cache-ratio .1", 1), 0);
     read_log(&second, "roles", "tiers");
     for (int r = 0; r < DEVICES; r++) {
         const bool train = r < DEVICES - 1;
         CHECK_EQ(of_log("lists", "own", r), train ? 0 : N);
-        CHECK_EQ(of_log("rows", "own", r), train ? N / 2 : 0);
+        CHECK_EQ(of_log("rows", "own", r), train ? N / 10 : 0);
         CHECK_EQ(of_log("rows", "cache", r), train ? N / 10 : 0);
         CHECK_EQ(of_log("rows", "peer", r) + of_log("lists", "peer", r), 0);
     }
@@ -133,6 +133,17 @@ TEST(a_placement_is_of_all_devices)
     for (int r = 0; r < DEVICES; r++) {
         CHECK(of_log("lists", "own", r) >= N / 2 / DEVICES && of_log("rows", "own", r) >= N / 4 / DEVICES);
         CHECK_EQ(of_log("rows", "cache", r), r < DEVICES - 1 ? N / 10 : 0);
+    }
+    expect_losses();
+    const int64_t memory = 40000, rankings = N * (int64_t)sizeof(ggnn_node);
+    char where[200];
+    snprintf(where, sizeof where, "--topology ring --store-graph .25 --cache degree --cache-bytes auto --reserve-bytes 0 --device-memory %lld",
+             (long long)(memory + rankings));
+    CHECK_EQ(factor(where, 1), 0);
+    read_log(&second, "roles", "tiers");
+    for (int r = 0; r < DEVICES - 1; r++) {
+        CHECK(of_log("list_bytes", "own", r) > 0 && of_log("rows", "cache", r) > 0);
+        CHECK(of_log("list_bytes", "own", r) + of_log("row_bytes", "cache", r) <= memory);
     }
     expect_losses();
 }
