@@ -117,7 +117,7 @@ static inline uint64_t crew_lists(device* d, const mini_batch* batch)
 
 static inline void crew_count_part(crew* k, const worker* w)
 {
-    const split_cost cost = split_loader_cost(w->split);
+    const split_cost cost = split_ring_cost(w->split);
     const shuffle_cost moved = cost.moved;
     pthread_mutex_lock(&k->lock);
     k->to->targets += cost.targets;
@@ -142,8 +142,8 @@ static inline void crew_keep_sums(outcome* to, worker* w, int step)
 
 static inline bool crew_step(crew* k, worker* w, int step, error* why)
 {
-    const mini_batch* b = w->split ? split_loader_take(w->split, why) : batch_take(w->loader, why);
-    if (!b || !net_fit(w->net, w->split ? split_loader_shape(w->split) : loader_shape(w->loader), why)) return false;
+    const mini_batch* b = w->split ? split_ring_take(w->split, why) : batch_take(w->loader, why);
+    if (!b || !net_fit(w->net, w->split ? split_ring_shape(w->split) : loader_shape(w->loader), why)) return false;
     if (w->split) k->to->lists[step][w->comm->rank] = crew_lists(w->device, b);
     if (k->also && !k->also(k, w, b, why)) return false;
     if (b->shuffle && b->shuffle->peers && step == 0) __atomic_add_fetch(&k->to->peers, 1, __ATOMIC_RELAXED);
@@ -172,6 +172,7 @@ static inline void* crew_work(void* context)
     if (good && w.split) crew_count_part(k, &w);
     if (!good) comm_fail(c, &m->why);
     comm_barrier(c, &m->why);
+    if (d) worker_settle(&w);
     comm_leave(c);
     if (d) worker_close(&w);
     return NULL;

@@ -130,7 +130,7 @@ static loader_plan plan_of(const worker* w, const config* c, const net_config* n
     return plan;
 }
 
-static bool open_split(worker* w, const config* c, const task* t, error* why)
+static bool open_split(worker* w, const config* c, const task* t, const net_config* network, error* why)
 {
     const tiers_view* view = tiers_view_of(w->tiers);
     const split_plan plan = {.over = w->comm, .graph = *tiers_host_graph(w->tiers, &t->graph), .there = tiers_device_graph(w->tiers),
@@ -140,8 +140,10 @@ static bool open_split(worker* w, const config* c, const task* t, error* why)
                              .whole = samples_whole(c) ? w->loader : NULL,
                              .path = t->set.file.path};
     w->host_ids = t->ids[SPLIT_TRAIN];
-    w->split = split_loader_create(w->device, &plan, why);
-    return w->split != NULL;
+    const bool ahead = c->pipeline == PIPELINE_OVERLAP && !w->device->serial;
+    loader_plan whole = plan_of(w, c, network);
+    whole.overlap = false; /* a thread's, which is ahead itself */
+    return split_ring_open(&w->split, w->device, &plan, &whole, ahead, why);
 }
 
 /* Over the training nodes, but for the place of their ids. */
@@ -177,12 +179,12 @@ static bool open_stages(worker* w, const config* c, const task* t, error* why)
         if (!w->loader || !measure(w, c, why)) return false;
         w->batches = loader_batches(w->loader, &w->pass);
     }
-    if (c->parallel == PARALLEL_SPLIT && !open_split(w, c, t, why)) return false;
+    if (c->parallel == PARALLEL_SPLIT && !open_split(w, c, t, &network, why)) return false;
     if (c->eval_every) {
         w->evaluation = evaluation_create(c, t, view, &network, w->loader, w->comm, why);
         if (!w->evaluation) return false;
     }
-    w->net = net_create(&network, &data, w->split ? split_loader_shape(w->split) : w->loader ? loader_shape(w->loader) : NULL,
+    w->net = net_create(&network, &data, w->split ? split_ring_shape(w->split) : w->loader ? loader_shape(w->loader) : NULL,
                         w->evaluation ? evaluation_chunk(w->evaluation) : NULL, why);
     if (!w->net) return false;
     w->scratch = device_new(d, comm_reduce_bytes(w->comm, net_partial_of(w->net).count), "gradients of other devices", why);
@@ -195,7 +197,7 @@ static void close_stages(worker* w)
     if (w->scratch) device_free(w->device, w->scratch);
     net_free(w->net);
     evaluation_free(w->evaluation);
-    split_loader_free(w->split);
+    split_ring_free(w->split);
     loader_free(w->loader);
     w->scratch = NULL;
     w->net = NULL;
@@ -204,27 +206,30 @@ static void close_stages(worker* w)
     w->loader = NULL;
 }
 
-static void begin_pass(worker* w, int64_t epoch, int64_t first)
+static bool begin_pass(worker* w, int64_t epoch, int64_t first, error* why)
 {
     w->pass.epoch = (uint32_t)epoch;
     w->pass.rng.step = (uint32_t)(epoch * w->batches);
     if (w->split) {
         loader_pass pass = w->pass;
         pass.ids = w->host_ids;
-        split_loader_begin(w->split, &pass, w->pass.ids, first);
-    } else if (w->loader) loader_begin(w->loader, &w->pass, first);
+        return split_ring_begin(w->split, &pass, w->pass.ids, first, why);
+    }
+    if (w->loader) loader_begin(w->loader, &w->pass, first);
+    return true;
 }
 
 /* What a first mini-batch takes of the device, with all data in the host tier: the stages are opened for it, and closed.
    The tiers stay open, so that the host's memory stays pinned. */
 static bool find_peak(worker* w, const config* c, const task* t, error* why)
 {
-    bool good = open_stages(w, c, t, why);
-    if (good) begin_pass(w, 0, 0);
-    good = good && worker_compute(w, 0, why);
-    if (good) device_settle(w->device);
+    bool good = open_stages(w, c, t, why) && begin_pass(w, 0, 0, why) && worker_compute(w, 0, why);
+    if (!good || !comm_barrier(w->comm, why)) return false; /* worker_close closes them */
+    device_settle(w->device);
+    split_ring_rest(w->split);
+    w->peak = w->device->most_bytes + (w->split ? split_ring_bytes(w->split) : 0);
     close_stages(w);
-    return good && (!w->device->failed.text[0] || error_set(why, "%s", w->device->failed.text));
+    return !w->device->failed.text[0] || error_set(why, "%s", w->device->failed.text);
 }
 
 slopes_plan worker_slopes_plan(const worker* w, const config* c, const task* t, const tiers_source* from, int64_t peak)
@@ -265,7 +270,6 @@ static bool open_planned(worker* w, const config* c, const task* t, error* why)
         first = w->tiers;
         w->tiers = NULL;
     }
-    w->peak = w->device->most_bytes;
     if (c->slopes_measured && !measure_slopes(w, c, t, &from, w->peak, why)) return false;
     bool good = tier_plan_fill(&w->planned, w->peak, why) && tiers_open(&w->tiers, w->device, &from, why);
     tiers_close(first);
@@ -298,6 +302,7 @@ bool worker_open(worker* w, const config* c, const task* t, device* d, comm* wit
 
 void worker_settle(worker* w)
 {
+    split_ring_rest(w->split);
     if (w->device) device_settle(w->device);
 }
 
@@ -318,13 +323,14 @@ bool worker_share(worker* w, factored* f, error* why)
 
 bool worker_begin(worker* w, int64_t epoch, int64_t* first, error* why)
 {
-    begin_pass(w, epoch, *first);
+    if (!begin_pass(w, epoch, *first, why)) return false;
     return !w->role.of || (factored_begin(&w->role, &w->pass, *first, w->batches, why) && factored_sample(&w->role, first, why));
 }
 
 void worker_end(worker* w)
 {
     if (w->role.of) factored_end(&w->role);
+    if (w->split) split_ring_end(w->split);
 }
 
 int64_t worker_batches(const worker* w) { return w->batches; }
@@ -334,12 +340,13 @@ bool worker_steps_with_all(const worker* w) { return !w->role.of; }
 void worker_fail(worker* w)
 {
     if (w->role.of) factored_fail(w->role.of);
+    split_ring_fail(w->split);
 }
 
 static bool compute_split(worker* w, uint32_t step, error* why)
 {
-    const mini_batch* b = split_loader_take(w->split, why);
-    if (!b || !net_fit(w->net, split_loader_shape(w->split), why)) return false;
+    const mini_batch* b = split_ring_take(w->split, why);
+    if (!b || !net_fit(w->net, split_ring_shape(w->split), why)) return false;
     net_compute(w->net, b, step);
     return !b->shuffle->failed.text[0] || error_set(why, "%s", b->shuffle->failed.text);
 }
@@ -452,7 +459,7 @@ void worker_start_costs(worker* w)
 static loader_cost trained_batches(const worker* w)
 {
     const loader_cost none = {0};
-    if (w->split) return split_loader_cost(w->split).batches;
+    if (w->split) return split_ring_cost(w->split).batches;
     if (!w->loader) return none;
     loader_cost all = loader_cost_of(w->loader);
     add_batches(&all, &w->past.loader, 1);
@@ -460,9 +467,9 @@ static loader_cost trained_batches(const worker* w)
     return all;
 }
 
-static void put_parts(const split_loader* l, rank_cost* k)
+static void put_parts(const split_ring* r, rank_cost* k)
 {
-    const split_cost cost = split_loader_cost(l);
+    const split_cost cost = split_ring_cost(r);
     k->split = true;
     k->parts = (rank_parts){cost.targets, cost.batches.edges, cost.rows, cost.moved.own, cost.moved.peer, cost.moved.bytes};
 }
@@ -482,6 +489,7 @@ static rank_cost rank_of(const worker* w, const loader_cost* batches)
     mine.train = net_profile_of(w->net)->train;
     mine.batch = batches->seconds;
     if (w->split) put_parts(w->split, &mine);
+    if (w->split) mine.sent += split_ring_sent(w->split);
     mine.evaluated = w->apart.rows;
     mine.rows.read = tiers_reads_since(tiers_reads_sum(mine.rows.read, w->past.rows), mine.evaluated);
     mine.lists.read = tiers_reads_since(tiers_reads_sum(mine.lists.read, w->past.lists), w->apart.lists);

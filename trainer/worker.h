@@ -21,7 +21,7 @@
 #include "trainer/evaluate.h"
 #include "trainer/factored/factored.h"
 #include "trainer/net/net.h"
-#include "trainer/split/split_loader.h"
+#include "trainer/split/split_ring.h"
 #include "trainer/store/slopes.h"
 #include "trainer/store/tier_plan.h"
 #include "trainer/store/tiers.h"
@@ -62,7 +62,7 @@ typedef struct {
     tier_plan   planned; /* what lies in which tier */
     tiers*      tiers;
     loader*     loader;     /* NULL in full batch. In --parallel split it samples whole batches, and for evaluation */
-    split_loader* split;    /* NULL: --parallel data */
+    split_ring* split;      /* NULL: --parallel data */
     net*        net;
     evaluation* evaluation; /* NULL: --eval-every 0 */
     loader_pass pass;       /* over the training nodes */

@@ -637,6 +637,9 @@ TEST(parts_of_a_batch_read_what_the_cpu_reads)
             CHECK_EQ(train(all + " --backend cuda-emulated --log gpu"), 0);
             if (!CHECK_STR(reads_of("gpu").c_str(), reads_of("cpu").c_str())) printf("  %s\n", all.c_str());
             same_logs("cpu", "gpu", form);
+            CHECK_EQ(train(all + " --backend cuda-emulated --pipeline overlap --log ahead"), 0);
+            CHECK_STR(reads_of("ahead").c_str(), reads_of("gpu").c_str());
+            for (const char* key : {"loss", "val_loss"}) same_numbers("gpu", "ahead", "epoch", key, 0);
         }
 }
 

@@ -376,6 +376,67 @@ TEST(waits_of_all_calls_are_added_up)
 }
 
 /* What mpirun of Open MPI, that of MPICH, and srun say; one process of one is alone. */
+typedef struct { /* a rank with two lines, a thread on each */
+    comm *c, second;
+    const script *first_script, *second_script;
+    outcome first, other;
+    error why;
+} two_lines;
+
+static void* follow_second(void* context)
+{
+    two_lines* t = context;
+    follow(&t->second, t->second_script, &t->other);
+    return NULL;
+}
+
+static void* follow_both(void* context)
+{
+    two_lines* t = context;
+    pthread_t thread;
+    if (!CHECK(comm_branch(&t->second, t->c, &t->why))) return NULL;
+    CHECK(t->second.rank == t->c->rank && t->second.ranks == t->c->ranks && t->second.own != t->c->own);
+    CHECK_EQ(pthread_create(&thread, NULL, follow_second, t), 0);
+    follow(t->c, t->first_script, &t->first);
+    pthread_join(thread, NULL);
+    comm_close_branch(&t->second);
+    return NULL;
+}
+
+/* What one line does, or that it fails, is nothing to the other. */
+TEST(two_lines_of_the_same_ranks_are_apart)
+{
+    for (int32_t P = 1; P <= RANKS_MAX; P++)
+        for (int times = 0; times < 6; times++) {
+            const int fails = times % 3; /* the first line, the second one, none */
+            const script a = {test_random(), NULL, fails == 0 ? P - 1 : -1, 7, COMM_OWN}, b = {test_random(), NULL, fails == 1 ? 0 : -1, 3, COMM_OWN};
+            outcome alone[2][RANKS_MAX];
+            static two_lines t[RANKS_MAX];
+            comm c[RANKS_MAX];
+            pthread_t thread[RANKS_MAX];
+            error why = {""};
+            follow_as_threads(P, &a, alone[0], &never);
+            follow_as_threads(P, &b, alone[1], &never);
+            CHECK(comm_open_threads(c, P, &never, &why));
+            for (int32_t r = 0; r < P; r++) {
+                memset(&t[r], 0, sizeof t[r]);
+                t[r].c = &c[r];
+                t[r].first_script = &a;
+                t[r].second_script = &b;
+                CHECK_EQ(pthread_create(&thread[r], NULL, follow_both, &t[r]), 0);
+            }
+            for (int32_t r = 0; r < P; r++) pthread_join(thread[r], NULL);
+            comm_close_threads(c, P);
+            for (int32_t r = 0; r < P; r++) {
+                CHECK(t[r].first.digest == alone[0][r].digest && t[r].other.digest == alone[1][r].digest);
+                CHECK(t[r].first.steps == alone[0][r].steps && t[r].other.steps == alone[1][r].steps);
+                CHECK_STR(t[r].first.why.text, alone[0][r].why.text);
+                CHECK_STR(t[r].other.why.text, alone[1][r].why.text);
+                CHECK_EQ(t[r].other.sent, alone[1][r].sent);
+            }
+        }
+}
+
 TEST(a_process_that_is_started_with_others_is_under_mpi)
 {
     static const char* const name[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"};
@@ -409,6 +470,7 @@ int main(int argc, char** argv)
     RUN(all_fail_with_the_rank_whose_allocation_fails);
     RUN(too_many_ranks_are_an_error);
     RUN(waits_of_all_calls_are_added_up);
+    RUN(two_lines_of_the_same_ranks_are_apart);
     RUN(a_process_that_is_started_with_others_is_under_mpi);
     return test_finish();
 }

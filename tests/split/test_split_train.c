@@ -60,12 +60,13 @@ TEST(parts_of_a_batch_give_the_logits_of_one_device)
 /* Two runs, and runs whose rows lie elsewhere. */
 TEST(parts_give_the_same_bits_again_and_from_any_store)
 {
-    static const char* const also[] = {"", "--store parts", "--gather exchange", "--store shards --owners hash"};
+    static const char* const also[] = {"", "--store parts", "--gather exchange", "--store shards --owners hash", "--pipeline overlap",
+                                       "--pipeline overlap --store parts"};
     fixture* f = fixture_new();
     outcome *first = malloc(sizeof *first), *again = malloc(sizeof *again);
     for (int m = 0; m < MODELS; m++) {
         owned* by = crew_owners(f, BY_MAP, 4);
-        for (int i = 0; i < 4; i++) {
+        for (int i = 0; i < 6; i++) {
             char words[400], options[400];
             error why = {""};
             snprintf(options, sizeof options, "%s --batch 58 --parallel split --split-sampling %s %s", models[m],
@@ -304,7 +305,7 @@ static struct { int64_t need[3], had[3]; } shape[RANKS_MAX][GGNN_HOPS_MAX];
 static bool look_at_shape(crew* k, worker* w, const mini_batch* b, error* why)
 {
     (void)k, (void)why;
-    const ggnn_batch* most = split_loader_shape(w->split);
+    const ggnn_batch* most = split_ring_shape(w->split);
     for (int32_t h = 0; h < b->blocks.num_hops; h++) {
         const ggnn_block *block = &b->blocks.hop[h], *sums = &b->shuffle->hop[h].sums.block;
         const int64_t need[3][3] = {
@@ -358,10 +359,11 @@ TEST(a_damaged_list_ends_all_ranks)
         if (e % 300 == 0) f->graph->indices[e] = NODES + 5;
     outcome* now = malloc(sizeof *now);
     owned* by = crew_owners(f, BY_HASH, 3);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 4; i++) {
         char words[400], options[400];
         error why = {""};
-        snprintf(options, sizeof options, "--fanout -1,-1 --batch 200 --parallel split --split-sampling %s", i ? "single" : "cooperative");
+        snprintf(options, sizeof options, "--fanout -1,-1 --batch 200 --parallel split --split-sampling %s --pipeline %s",
+                 i % 2 ? "single" : "cooperative", i < 2 ? "serial" : "overlap");
         config c = config_of(words, options);
         CHECK(!run(now, &c, &f->task, 3, &why));
         CHECK(strstr(why.text, "node ") && strstr(why.text, "id"));

@@ -88,9 +88,10 @@ TEST(accuracy_by_parts_of_a_batch_is_that_by_slices)
 
 TEST(runs_by_parts_of_a_batch_write_one_log)
 {
-    static const char* const also[] = {"", "--threads 7", "--store parts", "--gather exchange", "--cache degree --cache-ratio .2"};
+    static const char* const also[] = {"", "--threads 7", "--store parts", "--gather exchange", "--cache degree --cache-ratio .2",
+                                       "--pipeline overlap --store parts --threads 5"};
     for (int m = 0; m < MODELS; m++)
-        for (int i = 0; i < 5; i++) {
+        for (int i = 0; i < 6; i++) {
             CHECK_EQ(trainf("--data planted.ggnn %s --fanout 4,3 --hidden 16 --batch 50 --epochs 2 --devices 4 --parallel split "
                             "--split-sampling %s --log a %s", models[m], m % 2 ? "single" : "cooperative", also[i]), 0);
             read_log(i ? &second : &first, "a", "epoch");
@@ -516,6 +517,7 @@ TEST(devices_with_parts_of_a_batch_are_interrupted_and_go_on_as_well)
 {
     interrupt_until_done("--devices 3 --parallel split --partition hash --split-sampling single");
     interrupt_until_done("--devices 2 --parallel split");
+    interrupt_until_done("--devices 3 --parallel split --pipeline overlap");
 }
 TEST(devices_that_sample_for_others_are_interrupted_and_go_on_as_well)
 {
@@ -561,8 +563,8 @@ TEST(parts_of_a_batch_that_cannot_be_are_errors_that_say_why)
 {
     static const char* const bad[][2] = {
         {"--parallel split --fanout full", "--parallel split: with --fanout full"},
-        {"--parallel split --pipeline overlap", "--pipeline serial"},
-        {"--parallel split --pipeline factored", "--pipeline serial"},
+        {"--parallel split --pipeline overlap --gather exchange", "--pipeline serial"},
+        {"--parallel split --pipeline factored", "--pipeline overlap"},
         {"--parallel split --explain", "--parallel split: --explain"},
         {"--parallel split --shuffle local --partition pagraph", "--shuffle local: in --parallel split"},
         {"--parallel split --partition none", "each node has an owner"},
@@ -657,9 +659,9 @@ static void refuse_each_allocation(const char* how)
 TEST(a_device_that_gets_no_memory_ends_all) { refuse_each_allocation("--store parts"); }
 TEST(a_part_of_a_batch_that_gets_no_memory_ends_all)
 {
-    refuse_each_allocation("--parallel split --split-sampling single --partition hash");
     refuse_each_allocation("--parallel split --gather exchange");
     refuse_each_allocation("--parallel split --split-partial --model sage");
+    refuse_each_allocation("--parallel split --pipeline overlap --split-sampling single --partition hash");
 }
 TEST(a_sampler_or_trainer_that_gets_no_memory_ends_all) { refuse_each_allocation("--pipeline factored"); }
 
@@ -1222,6 +1224,7 @@ TEST(a_process_with_a_part_of_the_batch_that_is_killed_ends_all)
 {
     if (no_mpi()) SKIP(no_mpi());
     kill_one("--parallel split");
+    kill_one("--parallel split --pipeline overlap");
 }
 
 /* One is told to stop: all do, and rank 0 saves where they are. */

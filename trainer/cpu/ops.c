@@ -49,7 +49,8 @@ device* device_open_cpu(int32_t threads, error* why)
     return d;
 }
 
-void cpu_close(device* d) { memory_free(d); }
+device* cpu_twin(device* d, error* why) { return device_open_cpu(d->threads, why); }
+void    cpu_close(device* d) { memory_free(d); }
 
 /* OpenMP keeps the number of threads for each thread that opens teams. */
 void cpu_enter(device* d)

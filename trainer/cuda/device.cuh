@@ -357,6 +357,8 @@ inline cudaError_t open_context(device* d, int32_t number, bool tf32)
     return e == cudaSuccess ? open_blas(c, what.major, tf32) : e;
 }
 
+inline device* cuda_twin(device* d, error* why) { return device_open_cuda(d->number, false, why); }
+
 inline void cuda_close(device* d)
 {
     context& c = own(d);

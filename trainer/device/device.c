@@ -8,6 +8,14 @@ void device_close(device* d)
     if (d) d->ops->memory->close(d);
 }
 
+device* device_twin(device* d, error* why)
+{
+    device* twin = d->ops->memory->twin(d, why);
+    if (twin) twin->host_share = d->host_share;
+    if (twin) twin->tight = d->tight;
+    return twin;
+}
+
 void device_enter(device* d) { d->ops->memory->enter(d); }
 
 void* device_new(device* d, size_t bytes, const char* what, error* why)

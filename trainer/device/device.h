@@ -57,6 +57,10 @@ extern device_opener* const device_open_cuda;
 extern device_counter* const device_count_cuda;
 void device_close(device* d); /* after all that is on it; NULL is fine */
 
+/* The same device for another thread of the program: what one has the other reads, once the work that made it has been waited
+   for. NULL on failure. */
+device* device_twin(device* d, error* why);
+
 /* From now on the calling thread works for this device. Before all other calls that a thread makes for one. */
 void device_enter(device* d);
 

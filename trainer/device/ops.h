@@ -15,6 +15,7 @@ extern "C" {
 
 /* Memory. device.h has the contracts. */
 #define MEMORY_OPS(OP)                                                                         \
+    OP(device*, twin, (device * d, error* why))                                                \
     OP(void, close, (device * d))                                                              \
     OP(void, enter, (device * d))                                                              \
     OP(void*, take, (device * d, size_t bytes, const char* what, error* why))                  \

@@ -96,8 +96,10 @@ const config_rule config_rules[] = {
     {"balance edges", NEEDS, "partition metis", ""},
     {"partition & parallel split", EXCLUDES, "partition-file", "--partition-file says it, too; give one of them in --parallel split"},
     {"parallel split", EXCLUDES, "fanout full", "with --fanout full the whole graph is one batch, of one device; " ALL_NEIGHBOURS},
-    {"parallel split", EXCLUDES, "pipeline overlap|factored",
-     "devices meet while a batch is sampled, so none is prepared ahead; use --pipeline serial"},
+    {"parallel split", EXCLUDES, "pipeline factored",
+     "devices sample and train one batch together, so none samples for the others; use --pipeline overlap"},
+    {"parallel split & pipeline overlap", EXCLUDES, "gather exchange or store shards",
+     "rows by exchange (--gather exchange, --store shards) come on the line that training has; use --pipeline serial"},
     {"parallel split", EXCLUDES, "explain", "--explain looks at devices that train on slices"},
     {"shuffle local", EXCLUDES, "parallel split", "in --parallel split all devices have all seeds; use --parallel data"},
 

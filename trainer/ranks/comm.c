@@ -24,6 +24,20 @@ void comm_open_alone(comm* c, const volatile sig_atomic_t* stop)
     c->stop = stop;
 }
 
+bool comm_branch(comm* to, comm* c, error* why)
+{
+    memset(to, 0, sizeof *to);
+    if (c->engine) return c->engine->branch(to, c, why);
+    comm_open_alone(to, c->stop);
+    return true;
+}
+
+void comm_close_branch(comm* branch)
+{
+    if (branch->engine) branch->engine->close_branch(branch);
+    memset(branch, 0, sizeof *branch);
+}
+
 /* ==== words ===================================================================================================== */
 
 /* The words of all ranks, NULL after a failure. Those of one that is alone are its own. */

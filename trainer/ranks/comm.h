@@ -77,6 +77,12 @@ bool comm_carry(comm* c, device* d, comm_carrier by, error* why);
 void comm_leave(comm* c); /* harmless where nothing is to be left */
 const char* comm_nccl_name(void); /* "NCCL 2.28.9"; NULL: this program has none */
 
+/* A second line between the ranks of c, for another thread of each: its calls are apart from those of c, and so is a failure.
+   NCCL stays with c. All ranks call it; false on failure, and under an MPI that lets one thread alone make its calls. Harmless
+   to close then; closed before c, and no rank waits for another. */
+bool comm_branch(comm* to, comm* c, error* why);
+void comm_close_branch(comm* branch);
+
 /* This rank fails, for `why`; where that has no text, the message is "rank 3 (host b) ended without a message". Returns
    when all others have come to their next call or have ended. */
 void comm_fail(comm* c, const error* why);

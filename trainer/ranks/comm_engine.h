@@ -42,6 +42,10 @@ typedef struct comm_engine {
     bool (*share)(comm* c, comm_shared* s, const char* what, error* why);
     void (*give_back)(comm* c, comm_shared* s);
 
+    /* comm_branch, of `to`, all zeros, and comm_close_branch. */
+    bool (*branch)(comm* to, comm* c, error* why);
+    void (*close_branch)(comm* branch);
+
     /* Where NCCL moves pieces, a rank that fails says no word to those that wait for its rows. It raises the alarm, and its
        comm_fail follows; the others ask whether any rank has, and meet once to hear its reason. */
     void (*raise_alarm)(comm* c);

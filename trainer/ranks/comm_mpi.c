@@ -1,5 +1,5 @@
 /* comm_mpi.c - ranks that are processes, on one machine or on several. MPI brings words and pieces; whether all live is
-   heartbeat.h's matter. Of MPI's calls only the main thread makes any. */
+   heartbeat.h's matter. MPI's calls are made by one thread for each line: the main thread, and who has a branch. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -54,7 +54,8 @@ typedef struct {
     comm_word* word;     /* (ranks) */
     MPI_Request* request; /* (2 ranks) */
     identity* who;       /* (ranks) */
-    heartbeat* heartbeat;
+    heartbeat* heartbeat; /* NULL: a branch, whose ranks those of the first line watch */
+    int level;           /* of threads that may call MPI */
     error failed;        /* of this rank, to be told */
     device* device;      /* of `stage` */
     char* stage[2];      /* memory of the host for rows of a device: sent, received. It goes with the process, as the
@@ -256,7 +257,9 @@ static bool share(comm* c, comm_shared* s, const char* what, error* why)
     return good;
 }
 
-static const comm_engine mpi_engine = {true, meet, reason, move, share, give_back, raise_alarm, alarmed};
+static bool branch(comm* to, comm* c, error* why);
+static void close_branch(comm* c);
+static const comm_engine mpi_engine = {true, meet, reason, move, share, give_back, branch, close_branch, raise_alarm, alarmed};
 
 /* ==== who is where ============================================================================================== */
 
@@ -400,7 +403,7 @@ static bool start_heartbeat(comm* c, error* why)
 static bool meet_all(comm* c, error* why)
 {
     int level, rank = 0, ranks = 0;
-    if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level) != MPI_SUCCESS) return error_set(why, "MPI does not start");
+    if (MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &level) != MPI_SUCCESS) return error_set(why, "MPI does not start");
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -412,6 +415,7 @@ static bool meet_all(comm* c, error* why)
         return false;
     }
     c->own = m;
+    m->level = level;
     c->ranks = ranks;
     c->locals = c->machines = 0;
     int e = meet_first(c, rank);
@@ -436,6 +440,35 @@ bool comm_open_mpi(comm* c, const volatile sig_atomic_t* stop, error* why)
     patience_end(&p);
     if (good) c->engine = &mpi_engine;
     return good;
+}
+
+static bool branch(comm* to, comm* c, error* why)
+{
+    const processes* first = own(c);
+    if (first->level < MPI_THREAD_MULTIPLE)
+        return error_set(why, "%s lets one thread alone call it (MPI_THREAD_MULTIPLE is missing): --pipeline serial needs no more", comm_mpi_name());
+    processes* m = processes_new(c->ranks, why);
+    if (!agree(first->ranks, c->rank, c->ranks, m && m->who, why)) {
+        processes_free(m);
+        return false;
+    }
+    memcpy(m->who, first->who, (size_t)c->ranks * sizeof *m->who);
+    m->level = first->level;
+    int e = MPI_Comm_dup(first->ranks, &m->ranks);
+    if (e == MPI_SUCCESS) e = MPI_Comm_set_errhandler(m->ranks, MPI_ERRORS_RETURN);
+    *to = *c;
+    to->own = m;
+    to->nccl = NULL;
+    to->cost = (comm_cost){0};
+    return e == MPI_SUCCESS || mpi_failed("a second line", e, why);
+}
+
+/* After a failure other ranks may not come to free it with this one: then it goes with the process. */
+static void close_branch(comm* c)
+{
+    processes* m = own(c);
+    if (!c->failed.text[0] && m->ranks != MPI_COMM_NULL) MPI_Comm_free(&m->ranks);
+    processes_free(m);
 }
 
 void comm_close_mpi(comm* c, bool failed)

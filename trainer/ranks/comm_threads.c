@@ -16,6 +16,7 @@ typedef struct {
    say the next word while a slower one still reads. It can say none after that one before all have come to it. */
 typedef struct {
     int32_t ranks, come;
+    int32_t users; /* of a branch: ranks that have not closed it */
     int32_t alarm; /* 1: a rank raised it */
     int64_t round; /* barriers so far */
     pthread_mutex_t lock;
@@ -127,7 +128,32 @@ static void give_back(comm* c, comm_shared* s)
 
 /* ==== opening, closing ========================================================================================== */
 
-static const comm_engine threads_engine = {false, meet, reason, move, share, give_back, raise_alarm, alarmed};
+static bool   branch(comm* to, comm* c, error* why);
+static void   close_branch(comm* c);
+static const comm_engine threads_engine = {false, meet, reason, move, share, give_back, branch, close_branch, raise_alarm, alarmed};
+
+static table* table_new(int32_t ranks, error* why)
+{
+    table* t = memory_new(sizeof *t + (size_t)ranks * sizeof *t->seat, "what ranks share", why);
+    if (!t) return NULL;
+    t->ranks = t->users = ranks;
+    t->word = memory_new(2 * (size_t)ranks * sizeof *t->word, "what ranks share", why);
+    if (!t->word) {
+        memory_free(t);
+        return NULL;
+    }
+    pthread_mutex_init(&t->lock, NULL);
+    pthread_cond_init(&t->all_came, NULL);
+    return t;
+}
+
+static void table_free(table* t)
+{
+    pthread_mutex_destroy(&t->lock);
+    pthread_cond_destroy(&t->all_came);
+    memory_free(t->word);
+    memory_free(t);
+}
 
 static void open_rank(comm* c, table* t, int32_t rank, const volatile sig_atomic_t* stop)
 {
@@ -144,16 +170,8 @@ bool comm_open_threads(comm c[], int32_t ranks, const volatile sig_atomic_t* sto
 {
     memset(c, 0, (size_t)ranks * sizeof *c);
     if (ranks > COMM_RANKS_MAX) return error_set(why, "%d ranks: at most %d work together", (int)ranks, COMM_RANKS_MAX);
-    table* t = memory_new(sizeof *t + (size_t)ranks * sizeof *t->seat, "what ranks share", why);
+    table* t = table_new(ranks, why);
     if (!t) return false;
-    t->ranks = ranks;
-    t->word = memory_new(2 * (size_t)ranks * sizeof *t->word, "what ranks share", why);
-    if (!t->word) {
-        memory_free(t);
-        return false;
-    }
-    pthread_mutex_init(&t->lock, NULL);
-    pthread_cond_init(&t->all_came, NULL);
     for (int32_t r = 0; r < ranks; r++) open_rank(&c[r], t, r, stop);
     return true;
 }
@@ -162,9 +180,26 @@ void comm_close_threads(comm c[], int32_t ranks)
 {
     table* t = c[0].own;
     if (!t) return;
-    pthread_mutex_destroy(&t->lock);
-    pthread_cond_destroy(&t->all_came);
-    memory_free(t->word);
-    memory_free(t);
+    table_free(t);
     memset(c, 0, (size_t)ranks * sizeof *c);
+}
+
+/* Rank 0 makes it, and tells the others where it is; the last one to close it frees it. */
+static bool branch(comm* to, comm* c, error* why)
+{
+    table** made = memory_new((size_t)c->ranks * sizeof *made, "what ranks share", why);
+    bool good = made && (c->rank > 0 || (made[0] = table_new(c->ranks, why)));
+    if (good && !comm_gather_each(c, made, sizeof *made, why)) {
+        if (c->rank == 0) table_free(made[0]);
+        good = false;
+    }
+    if (good) open_rank(to, made[0], c->rank, c->stop);
+    memory_free(made);
+    return good;
+}
+
+static void close_branch(comm* c)
+{
+    table* t = c->own;
+    if (__atomic_sub_fetch(&t->users, 1, __ATOMIC_ACQ_REL) == 0) table_free(t);
 }

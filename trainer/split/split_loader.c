@@ -18,6 +18,7 @@ enum { INDPTR, INDICES, IDS, POSITIONS, WEIGHTS, REPEATS, COUNTS, SEND, RECEIVE,
 struct split_loader {
     device*    device;
     split_plan plan;
+    comm*      line;
     split_part part;
     partial_hop partial[GGNN_HOPS_MAX];
     ggnn_batch shape;    /* bounds */
@@ -31,7 +32,7 @@ struct split_loader {
     loader_pass pass;
     loader_turns turns;   /* single: the whole batches that are this rank's to sample */
     loader_source source; /* single: gives the batches of `turns` in order */
-    int64_t next;         /* batch to hand out */
+    int64_t next;         /* batch that is made */
 
     ggnn_node* seeds;
     int64_t    known, *known_there;   /* labelled seeds, here and on the device */
@@ -116,6 +117,7 @@ split_loader* split_loader_create(device* d, const split_plan* plan, error* why)
     if (!l) return NULL;
     l->device = d;
     l->plan = *plan;
+    l->line = plan->line ? plan->line : plan->over;
     l->source = (loader_source){loader_next_whole, &l->turns};
     l->batch.shuffle = &l->shuffle;
     if (open_loader(l, why)) return l;
@@ -165,14 +167,25 @@ split_cost split_loader_cost(const split_loader* l)
     return cost;
 }
 
+split_cost split_loader_take_cost(split_loader* l)
+{
+    const split_cost cost = split_loader_cost(l);
+    memset(&l->cost, 0, sizeof l->cost);
+    return cost;
+}
+
 /* ==== a batch's lists ============================================================================================== */
 
-void split_loader_begin(split_loader* l, const loader_pass* pass, const ggnn_node* device_ids, int64_t first)
+bool split_loader_meet(split_loader* l, device* d, error* why)
+{
+    return l->shuffle.device || shuffle_open(&l->shuffle, d, l->plan.over, l->plan.pointers, why);
+}
+
+void split_loader_begin(split_loader* l, const loader_pass* pass) { l->pass = *pass; }
+
+void split_loader_begin_whole(split_loader* l, const loader_pass* pass, const ggnn_node* device_ids, int64_t first)
 {
     const int32_t ranks = l->plan.over->ranks;
-    l->pass = *pass;
-    l->next = first;
-    if (!l->plan.whole) return;
     loader_pass sampled = *pass;
     sampled.ids = device_ids;
     sampled.source = &l->source;
@@ -195,7 +208,7 @@ static loader_slice list_seeds(split_loader* l)
 /* The sources of hop h to their owners, from which each makes its next list. */
 static bool exchange_ids(split_loader* l, int32_t h, error* why)
 {
-    comm* c = l->plan.over;
+    comm* c = l->line;
     const int32_t ranks = c->ranks;
     comm_piece *out = l->out, *in = l->in;
     const ggnn_node* ids[GGNN_PARTS_MAX];
@@ -258,7 +271,7 @@ static bool sample_cooperatively(split_loader* l, error* why)
 /* A packed batch of the rank whose turn it is, in l->packed. Returns its bytes; -1 on failure. */
 static int64_t share_whole(split_loader* l, error* why)
 {
-    comm* c = l->plan.over;
+    comm* c = l->line;
     const int32_t turn = (int32_t)(l->next % c->ranks);
     int64_t bound[COMM_RANKS_MAX + 1], *bytes = l->asked;
     const mini_batch* b = NULL;
@@ -351,7 +364,7 @@ static bool place_shuffle(split_loader* l, int32_t h, error* why)
 /* Where the owners' lists have the sources of hop h: each tells the others which of its rows they take. */
 static bool number_rows(split_loader* l, int32_t h, error* why)
 {
-    comm* c = l->plan.over;
+    comm* c = l->line;
     const split_hop* hop = &l->part.hop[h];
     shuffle_hop* to = &l->shuffle.hop[h];
     const int64_t src = hop->from[c->ranks];
@@ -374,7 +387,7 @@ static bool place_peers(split_loader* l, error* why)
 {
     const int32_t hops = l->plan.how.num_hops;
     for (int32_t h = 0; h < hops; h++) l->listed[l->plan.over->rank * hops + h] = l->part.count[h + 1];
-    if (!comm_gather_each(l->plan.over, l->listed, (size_t)hops * sizeof *l->listed, why)) return false;
+    if (!comm_gather_each(l->line, l->listed, (size_t)hops * sizeof *l->listed, why)) return false;
     for (int32_t h = 0; h < hops; h++)
         if (!number_rows(l, h, why)) return false;
     return true;
@@ -456,12 +469,14 @@ static bool place_batch(split_loader* l, error* why)
     return true;
 }
 
-const mini_batch* split_loader_take(split_loader* l, error* why)
+const mini_batch* split_loader_batch(const split_loader* l) { return &l->batch; }
+
+const mini_batch* split_loader_take(split_loader* l, int64_t number, error* why)
 {
-    const double start = progress_seconds(), waited = l->plan.over->cost.waited;
-    if (!l->shuffle.device && !shuffle_open(&l->shuffle, l->device, l->plan.over, l->plan.pointers, why)) return NULL;
+    const double start = progress_seconds(), waited = l->line->cost.waited;
+    l->next = number;
     if (!(l->plan.whole ? take_from_whole(l, why) : sample_cooperatively(l, why)) || !place_batch(l, why)) return NULL;
-    const double sampled = progress_seconds(), idle = l->plan.over->cost.waited - waited;
+    const double sampled = progress_seconds(), idle = l->line->cost.waited - waited;
     if (!extract(l, why)) return NULL;
     device_settle(l->device);
     if (l->device->failed.text[0]) {
@@ -472,6 +487,5 @@ const mini_batch* split_loader_take(split_loader* l, error* why)
     l->cost.batches.sample += sampled - start - idle;
     l->cost.batches.extract += end - sampled;
     l->cost.batches.seconds += end - start - idle;
-    l->next++;
     return &l->batch;
 }

@@ -5,8 +5,8 @@
                 loader a hop; the host splits the sources and tells the owners. With partial the host samples.
    single       Ranks take turns to sample a whole batch, where the loader samples: on the device. All get a packed copy, of
                 which each takes its part.
-   Ranks meet in it, so that nothing is prepared ahead. Batches come in the order of the pass, and are those of loader.h:
-   the same seeds, the same samples. */
+   Ranks meet in it, all at the same batch. Batches are those of loader.h: the same seeds, the same samples. split_ring.h says
+   when each is made. */
 #ifndef TRAINER_SPLIT_LOADER_H
 #define TRAINER_SPLIT_LOADER_H
 #include "trainer/batch/loader.h"
@@ -14,7 +14,8 @@
 #include "trainer/split/split.h"
 
 typedef struct {
-    comm*          over;
+    comm*          over;     /* moves rows of layers */
+    comm*          line;     /* between the same ranks, by which batches are made; NULL: `over` */
     ggnn_graph     graph;    /* to sample from. This and `at`, labels, and the ids of passes are memory of the host */
     const ggnn_graph* there; /* the graph, as a device whose memory is not the host's samples from it; NULL: it does not */
     ggnn_layout    at;       /* owners: a part a rank */
@@ -40,19 +41,26 @@ void          split_loader_free(split_loader* l);
    far: they grow. */
 const ggnn_batch* split_loader_shape(const split_loader* l);
 
-/* pass: as loader_begin takes it, its ids the host's; device_ids: where the device has them. */
-void split_loader_begin(split_loader* l, const loader_pass* pass, const ggnn_node* device_ids, int64_t first);
+/* All ranks, once or again: batches will be trained on by d. Before the first one is made. */
+bool split_loader_meet(split_loader* l, device* d, error* why);
 
-/* All ranks. The next batch, which stays as it is until the next call; batch->shuffle moves the rows between its layers.
-   NULL on an error; why is empty before. */
-const mini_batch* split_loader_take(split_loader* l, error* why);
+/* pass: as loader_begin takes it, its ids the host's. And of the loader of whole batches, which several split_loaders may share,
+   with batches taken in order, by one of them; device_ids: where its device has the ids. */
+void split_loader_begin(split_loader* l, const loader_pass* pass);
+void split_loader_begin_whole(split_loader* l, const loader_pass* pass, const ggnn_node* device_ids, int64_t first);
 
-typedef struct { /* of this rank, since split_loader_create */
+/* All ranks. That batch of the pass, which stays as it is until the next call; batch->shuffle moves the rows between its layers.
+   NULL on an error; why is empty before. split_loader_batch: it again. */
+const mini_batch* split_loader_take(split_loader* l, int64_t number, error* why);
+const mini_batch* split_loader_batch(const split_loader* l);
+
+typedef struct { /* of this rank */
     loader_cost  batches; /* sample: splitting and exchanging ids, too, without waiting for other ranks. Its edges are those of
                              the targets */
     int64_t      targets; /* computed, of all layers */
     int64_t      rows;    /* of features, loaded */
     shuffle_cost moved;   /* between layers */
 } split_cost;
-split_cost split_loader_cost(const split_loader* l);
+split_cost split_loader_cost(const split_loader* l); /* since split_loader_create, or split_loader_take_cost; moved: always since the first */
+split_cost split_loader_take_cost(split_loader* l);  /* and begins anew */
 #endif
