@@ -5,6 +5,11 @@
 
 #include "common/memory.h"
 
+typedef struct split_number { /* of one of a batch's ids, by its place among them */
+    int32_t owner, row;    /* row of the owner's lists: those of all hops begin alike */
+    int32_t source, taken; /* its place among the sources of that hop of that part, the last that took it */
+} split_number;
+
 /* ==== memory ======================================================================================================= */
 
 static void* take(split_part* s, int64_t count, size_t size, const char* what, error* why)
@@ -48,9 +53,11 @@ static bool open_hops(split_part* s, const ggnn_graph* g, const ggnn_batch* boun
                                kind, g->num_nodes, bound->max_ids);
     s->ask = take(s, most, sizeof *s->ask, "ids of sources", why);
     s->order = take(s, bound->max_ids, sizeof *s->order, "an order of ids", why);
-    if (!s->seen || !s->ask || !s->order) return false;
+    s->number = take(s, bound->max_ids, sizeof *s->number, "numbers of ids", why);
+    if (!s->seen || !s->ask || !s->order || !s->number) return false;
     for (int32_t h = 0; h <= s->num_hops; h++) { /* one more: append-unique may write an entry past the end */
         const int64_t ids = h < s->num_hops ? bound->hop[h].num_dst.max : bound->max_ids;
+        s->most[h] = ids;
         s->list[h] = take(s, ids + 1, sizeof *s->list[h], "a part's ids", why);
         if (!s->list[h] || (h < s->num_hops && !open_hop(s, h, g, bound, why))) return false;
     }
@@ -98,7 +105,7 @@ static void sort_sources(split_part* s, int32_t h)
     ggnn_split(hop->receive, hop->place, hop->from, &s->at, hop->block->id, *hop->block->num_src.n);
 }
 
-void split_ask(split_part* s, int32_t h)
+static void fill_ask(split_part* s, int32_t h)
 {
     const split_hop* hop = &s->hop[h];
     for (int64_t i = 0; i < *hop->block->num_src.n; i++) s->ask[i] = hop->block->id[hop->receive[i]];
@@ -125,7 +132,7 @@ bool split_sample(split_part* s, int32_t h, const ggnn_graph* g, const ggnn_rng*
     const ggnn_status status = ggnn_sample(b, g, rng, s->list[h], s->count[h]);
     if (status != GGNN_OK) return fails(s, status, b->fault.node, why);
     sort_sources(s, h);
-    split_ask(s, h);
+    fill_ask(s, h);
     return true;
 }
 
@@ -138,7 +145,7 @@ bool split_sampled(split_part* s, int32_t h, const ggnn_node* id, int64_t num_sr
     *b->num_edges.n = num_edges;
     memcpy(b->id, id, (size_t)num_src * sizeof *id);
     sort_sources(s, h);
-    split_ask(s, h);
+    fill_ask(s, h);
     return true;
 }
 
@@ -164,88 +171,221 @@ bool split_merge(split_part* s, int32_t h, const ggnn_node* const* ids, const in
     return true;
 }
 
-/* Every part's sources to their owners. */
-static bool exchange_ids(split_part* part, int32_t h, error* why)
-{
-    const int32_t parts = part->at.parts;
-    const ggnn_node* ids[GGNN_PARTS_MAX];
-    int64_t n[GGNN_PARTS_MAX];
-    for (int32_t q = 0; q < parts; q++) {
-        for (int32_t p = 0; p < parts; p++) {
-            const int64_t* from = part[p].hop[h].from;
-            ids[p] = part[p].ask + from[q];
-            n[p] = from[q + 1] - from[q];
-        }
-        if (!split_merge(&part[q], h, ids, n, why)) return false;
-    }
-    return true;
-}
-
 /* ==== a batch that was sampled whole ================================================================================ */
 
-/* The part's lists. All hops number a batch's ids alike, and a hop's are the first of the next one's; so are the lists.
-   order: which of the batch's ids each is. */
-static void take_lists(split_part* s, const ggnn_batch* whole)
+/* Owners and lists. All hops number a batch's ids alike, and a hop's are the first of the next one's; so are the lists. Each
+   owner is looked up once. */
+static void number_ids(split_part* part, const ggnn_batch* whole)
 {
-    int64_t own = 0, i = 0;
-    for (int32_t h = 0; h <= s->num_hops; h++) {
-        const int64_t ids = h < s->num_hops ? *whole->hop[h].num_dst.n : *whole->hop[h - 1].num_src.n;
-        for (; i < ids; i++)
-            if (owns(s, whole->id[i])) s->order[own++] = (int32_t)i;
-        for (int64_t k = 0; k < own; k++) s->list[h][k] = whole->id[s->order[k]];
-        s->count[h] = own;
+    split_number* number = part->number;
+    const int32_t parts = part->at.parts, hops = part->num_hops;
+    int64_t own[GGNN_PARTS_MAX] = {0}, i = 0;
+    for (int32_t h = 0; h <= hops; h++) {
+        const int64_t ids = h < hops ? *whole->hop[h].num_dst.n : *whole->hop[h - 1].num_src.n;
+        for (; i < ids; i++) {
+            const int32_t p = ggnn_locate(&part->at, whole->id[i]).slot;
+            number[i] = (split_number){p, (int32_t)own[p], 0, -1};
+            part[p].list[hops][own[p]++] = whole->id[i];
+        }
+        for (int32_t p = 0; p < parts; p++) part[p].count[h] = own[p];
+    }
+    for (int32_t p = 0; p < parts; p++)
+        for (int32_t h = 0; h < hops; h++) memcpy(part[p].list[h], part[p].list[hops], (size_t)part[p].count[h] * sizeof *part[p].list[h]);
+}
+
+/* Of hop h each part's block, targets first, as sampling its list would leave it. source[p]: the places of its sources in the
+   batch, of which it has *n so far. */
+static void take_targets(split_part* part, int32_t h, const ggnn_batch* whole)
+{
+    split_number* number = part->number;
+    const int32_t parts = part->at.parts;
+    for (int64_t i = 0; i < *whole->hop[h].num_dst.n; i++) {
+        split_part* s = &part[number[i].owner];
+        s->order[number[i].row] = (int32_t)i;
+    }
+    for (int32_t p = 0; p < parts; p++) {
+        ggnn_block* to = &part[p].sampled[h].hop[0];
+        *part[p].sampled[h].num_seeds.n = *to->num_dst.n = part[p].count[h];
+        memcpy(to->id, part[p].list[h], (size_t)part[p].count[h] * sizeof *to->id);
     }
 }
 
-/* Those lists of the whole batch's hop whose targets are in list h, as sampling them would leave them. */
-static bool take_hop(split_part* s, int32_t h, const ggnn_block* from, error* why)
+static void take_edges(split_part* part, split_part* s, int32_t h, const ggnn_block* from)
 {
-    ggnn_batch* b = &s->sampled[h];
-    ggnn_block* to = &b->hop[0];
-    ggnn_node* id = to->neighbor ? to->neighbor : s->ask;
-    int64_t e = 0, bad = 0;
-    ggnn_status status = ggnn_batch_begin(b, s->list[h], s->count[h]);
-    if (status != GGNN_OK) return fails(s, status, b->fault.node, why);
-    for (int64_t k = 0; k < s->count[h]; k++) {
+    split_number* number = part->number;
+    ggnn_block* to = &s->sampled[h].hop[0];
+    const int32_t now = h * s->at.parts + s->self;
+    const int64_t targets = s->count[h];
+    int64_t e = 0, sources = targets;
+    for (int64_t k = 0; k < targets; k++) number[s->order[k]].source = (int32_t)k, number[s->order[k]].taken = now;
+    for (int64_t k = 0; k < targets; k++) {
         to->indptr[k] = e;
         for (int64_t j = from->indptr[s->order[k]]; j < from->indptr[s->order[k] + 1]; j++, e++) {
-            id[e] = from->id[from->indices[j]];
+            split_number* its = &number[from->indices[j]];
+            if (its->taken != now) {
+                its->taken = now;
+                its->source = (int32_t)sources;
+                s->order[sources] = (int32_t)from->indices[j];
+                to->id[sources++] = from->id[from->indices[j]];
+            }
+            to->indices[e] = its->source;
+            if (to->neighbor) to->neighbor[e] = from->id[from->indices[j]];
             if (to->position) to->position[e] = from->position[j];
             if (to->weight) to->weight[e] = from->weight[j];
         }
     }
-    to->indptr[s->count[h]] = *to->num_edges.n = e;
-    status = ggnn_unique_append(b->seen, b->id, to->indices, id, e, &bad);
-    if (status != GGNN_OK) return fails(s, status, id[bad], why);
-    *to->num_src.n = b->seen->count;
-    if (to->repeats) {
-        memset(to->repeats, 0, (size_t)*to->num_src.n * sizeof *to->repeats);
-        for (int64_t j = 0; j < e; j++) to->repeats[to->indices[j]]++;
-    }
-    return true;
+    to->indptr[targets] = *to->num_edges.n = e;
+    *to->num_src.n = sources;
+    if (!to->repeats) return;
+    memset(to->repeats, 0, (size_t)sources * sizeof *to->repeats);
+    for (int64_t j = 0; j < e; j++) to->repeats[to->indices[j]]++;
 }
 
-bool split_take(split_part* s, const ggnn_batch* whole, error* why)
+/* The sources by owner, as ggnn_split has them, and what the owners send for them. order: the sources' places in the batch. */
+static void take_sources(split_part* part, split_part* s, int32_t h)
 {
-    if (whole->num_hops != s->num_hops || whole->num_nodes != s->sampled[0].num_nodes)
-        return error_set(why, "%s: a batch of %d hops over %" PRId64 " nodes: it was not planned so", s->path,
-                         (int)whole->num_hops, whole->num_nodes);
-    take_lists(s, whole);
-    for (int32_t h = 0; h < s->num_hops; h++) {
-        if (!take_hop(s, h, &whole->hop[h], why)) return false;
-        sort_sources(s, h);
+    const split_number* number = part->number;
+    const int32_t parts = s->at.parts;
+    const int64_t sources = *s->hop[h].block->num_src.n;
+    split_hop* hop = &s->hop[h];
+    int64_t next[GGNN_PARTS_MAX] = {0};
+    for (int64_t i = 0; i < sources; i++) next[number[s->order[i]].owner]++;
+    hop->from[0] = 0;
+    for (int32_t q = 0; q < parts; q++) {
+        split_hop* its = &part[q].hop[h];
+        hop->from[q + 1] = hop->from[q] + next[q];
+        its->to[s->self + 1] = its->to[s->self] + next[q];
+        next[q] = hop->from[q];
     }
-    return true;
+    for (int32_t slot = parts; slot < parts + 2; slot++) hop->from[slot + 1] = sources; /* no host, no cache */
+    for (int64_t i = 0; i < sources; i++) {
+        const split_number* its = &number[s->order[i]];
+        split_hop* owner = &part[its->owner].hop[h];
+        const int64_t at = next[its->owner]++;
+        hop->receive[at] = (int32_t)i;
+        hop->place[i] = (int32_t)at;
+        owner->send[owner->to[s->self] + at - hop->from[its->owner]] = its->row;
+    }
 }
 
 bool split_single(split_part* part, const ggnn_batch* whole, error* why)
 {
     const int32_t parts = part->at.parts;
-    for (int32_t p = 0; p < parts; p++)
-        if (!split_take(&part[p], whole, why)) return false;
+    if (whole->num_hops != part->num_hops || whole->num_nodes != part->sampled[0].num_nodes)
+        return error_set(why, "%s: a batch of %d hops over %" PRId64 " nodes: it was not planned so", part->path,
+                         (int)whole->num_hops, whole->num_nodes);
+    number_ids(part, whole);
     for (int32_t h = 0; h < part->num_hops; h++) {
-        for (int32_t p = 0; p < parts; p++) split_ask(&part[p], h);
-        if (!exchange_ids(part, h, why)) return false;
+        take_targets(part, h, whole);
+        for (int32_t p = 0; p < parts; p++) part[p].hop[h].to[0] = 0;
+        for (int32_t p = 0; p < parts; p++) {
+            take_edges(part, &part[p], h, &whole->hop[h]);
+            take_sources(part, &part[p], h);
+        }
     }
+    return true;
+}
+
+/* ==== a part on its way to another process ========================================================================== */
+
+/* Arrays of a part, one after the other, each from a multiple of 8 bytes on: do(array, count, size of an element). */
+typedef void each_array(void* context, void* array, int64_t count, size_t size);
+
+static void for_each_array(split_part* s, each_array* visit, void* context)
+{
+    for (int32_t h = 0; h <= s->num_hops; h++) visit(context, s->list[h], s->count[h], sizeof *s->list[h]);
+    for (int32_t h = 0; h < s->num_hops; h++) {
+        const split_hop* hop = &s->hop[h];
+        const ggnn_block* b = &s->sampled[h].hop[0];
+        const int64_t dst = *b->num_dst.n, src = *b->num_src.n, edges = *b->num_edges.n;
+        visit(context, b->indptr, dst + 1, sizeof *b->indptr);
+        visit(context, b->indices, edges, sizeof *b->indices);
+        visit(context, b->id, src, sizeof *b->id);
+        if (b->neighbor) visit(context, b->neighbor, edges, sizeof *b->neighbor);
+        if (b->position) visit(context, b->position, edges, sizeof *b->position);
+        if (b->weight) visit(context, b->weight, edges, sizeof *b->weight);
+        if (b->repeats) visit(context, b->repeats, src, sizeof *b->repeats);
+        visit(context, hop->receive, src, sizeof *hop->receive);
+        visit(context, hop->place, src, sizeof *hop->place);
+        visit(context, hop->send, hop->to[s->at.parts], sizeof *hop->send);
+    }
+}
+
+typedef struct { /* of which these arrays are */
+    int64_t count[GGNN_HOPS_MAX + 1], size[GGNN_HOPS_MAX][3]; /* size: targets, sources, edges */
+    int64_t from[GGNN_HOPS_MAX][GGNN_PARTS_MAX + 3], to[GGNN_HOPS_MAX][GGNN_PARTS_MAX + 1];
+} slice_header;
+
+typedef struct {
+    char*  memory; /* NULL: bytes are counted */
+    size_t used;
+} slice;
+
+static size_t whole_words(size_t bytes) { return (bytes + 7) / 8 * 8; }
+
+static void count_array(void* context, void* array, int64_t count, size_t size)
+{
+    (void)array;
+    *(size_t*)context += whole_words((size_t)count * size);
+}
+
+static void pack_array(void* context, void* array, int64_t count, size_t size)
+{
+    slice* to = context;
+    memcpy(to->memory + to->used, array, (size_t)count * size);
+    count_array(&to->used, array, count, size);
+}
+
+static void unpack_array(void* context, void* array, int64_t count, size_t size)
+{
+    slice* from = context;
+    memcpy(array, from->memory + from->used, (size_t)count * size);
+    count_array(&from->used, array, count, size);
+}
+
+size_t split_slice_bytes(split_part* s)
+{
+    size_t bytes = sizeof(slice_header);
+    for_each_array(s, count_array, &bytes);
+    return bytes;
+}
+
+void split_slice_pack(void* memory, split_part* s)
+{
+    slice_header* head = memory;
+    slice to = {memory, sizeof *head};
+    memset(head, 0, sizeof *head);
+    memcpy(head->count, s->count, sizeof s->count);
+    for (int32_t h = 0; h < s->num_hops; h++) {
+        const ggnn_block* b = &s->sampled[h].hop[0];
+        const int64_t size[] = {*b->num_dst.n, *b->num_src.n, *b->num_edges.n};
+        memcpy(head->size[h], size, sizeof size);
+        memcpy(head->from[h], s->hop[h].from, sizeof head->from[h]);
+        memcpy(head->to[h], s->hop[h].to, sizeof head->to[h]);
+    }
+    for_each_array(s, pack_array, &to);
+}
+
+bool split_slice_take(split_part* s, void* memory, size_t bytes, error* why)
+{
+    const slice_header* head = memory;
+    slice from = {memory, sizeof *head};
+    bool good = bytes >= sizeof *head && head->count[s->num_hops] <= s->most[s->num_hops];
+    for (int32_t h = 0; good && h < s->num_hops; h++) {
+        const ggnn_block* b = &s->sampled[h].hop[0];
+        good = head->size[h][0] == head->count[h] && head->count[h] <= s->most[h] && head->size[h][1] <= b->num_src.max &&
+               head->size[h][2] <= b->num_edges.max && head->to[h][s->at.parts] <= b->num_dst.max + b->num_edges.max;
+    }
+    if (!good) return error_set(why, "%s: a part of a batch of %zu bytes is not one", s->path, bytes);
+    memcpy(s->count, head->count, sizeof s->count);
+    for (int32_t h = 0; h < s->num_hops; h++) {
+        ggnn_batch* b = &s->sampled[h];
+        *b->num_seeds.n = *b->hop[0].num_dst.n = head->size[h][0];
+        *b->hop[0].num_src.n = head->size[h][1];
+        *b->hop[0].num_edges.n = head->size[h][2];
+        memcpy(s->hop[h].from, head->from[h], sizeof head->from[h]);
+        memcpy(s->hop[h].to, head->to[h], sizeof head->to[h]);
+    }
+    for_each_array(s, unpack_array, &from);
     return true;
 }

@@ -17,8 +17,8 @@
 
    Two forms give the same lists, and the same edges of each target in the same order, as a sample depends on (seed;
    step, hop, node, draw) alone. The order within a list may differ.
-     single       one mini-batch is sampled, then split by owner of the target: split_take, then for each hop an
-                  all-to-all of ids, split_merge. split_single does that for the parts of one process
+     single       one mini-batch is sampled, then split by owner of the target for all parts at once: split_single. Each part's
+                  slice goes to it: split_slice_pack, split_slice_take
      cooperative  each part samples its own list, and tells the owners which sources it needs. They drop repeated ones:
                   split_begin, then for each hop split_sample, an all-to-all of ids, split_merge
    With P = 1 either is the mini-batch itself. */
@@ -47,11 +47,13 @@ typedef struct { /* the share of a mini-batch that part `self` has. Each part ha
     split_hop hop[GGNN_HOPS_MAX];
     ggnn_node* ask; /* after split_sample: the sources' ids by owner, [from[q], from[q + 1]) for part q */
     /* the rest is split.c's own */
+    int64_t most[GGNN_HOPS_MAX + 1]; /* room of each list */
+    struct split_number* number;     /* of split_single's first part */
     const char* path;
     ggnn_batch sampled[GGNN_HOPS_MAX];
     ggnn_unique* seen;
     int32_t* order;
-    void* memory[5 * GGNN_HOPS_MAX + 5];
+    void* memory[5 * GGNN_HOPS_MAX + 6];
     int32_t num_memory;
 } split_part;
 
@@ -73,17 +75,18 @@ bool split_sample(split_part* s, int32_t h, const ggnn_graph* g, const ggnn_rng*
 bool split_sampled(split_part* s, int32_t h, const ggnn_node* id, int64_t num_src, int64_t num_edges, error* why);
 
 /* The other half of hop h: list h + 1 from what the parts ask of this one, and send, to. ids[p] (n[p]): what part p asks,
-   its own included. The list has the own sources first, then those of the other parts in order of parts; after split_take
-   it is there already, in the batch's order. */
+   its own included. The list has the own sources first, then those of the other parts in order of parts. */
 bool split_merge(split_part* s, int32_t h, const ggnn_node* const* ids, const int64_t* n, error* why);
 
-/* In place of split_begin and split_sample: all lists, and of all hops block, receive, from, of a batch that was sampled
-   whole, by the sampling and within the max_seeds of s. Then split_ask before each hop's exchange sets ask. O(edges) */
-bool split_take(split_part* s, const ggnn_batch* whole, error* why);
-void split_ask(split_part* s, int32_t h);
-
-/* That of the parts of this process, part[p].self = p, and the exchanges. Lists keep the batch's order. Serial. O(edges) */
+/* In place of all that: the lists and hops of all parts, part[p].self = p, of a batch that was sampled whole, by their sampling and
+   within their max_seeds. Lists keep the batch's order. Each id's owner is looked up once. Serial. O(edges + parts) */
 bool split_single(split_part* part, const ggnn_batch* whole, error* why);
+
+/* A part of a batch in one piece of memory, aligned to 8 bytes, for another process's part of the same number, which was opened with
+   the same arguments: its bytes; into the piece; out of it. An error: it is none. */
+size_t split_slice_bytes(split_part* s);
+void   split_slice_pack(void* memory, split_part* s);
+bool   split_slice_take(split_part* s, void* memory, size_t bytes, error* why);
 
 #ifdef __cplusplus
 }

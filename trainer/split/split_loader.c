@@ -43,7 +43,9 @@ struct split_loader {
     int64_t*   bound;                 /* (ranks + 1 a hop) */
     int64_t*   first;                 /* (ranks + 1 a hop) bounds of peers' rows */
     int64_t*   listed;                /* (hops a rank) rows that each rank has */
-    room ids, packed;                 /* of the host: ids asked for; a whole batch */
+    split_part* all;                  /* (ranks) single: of the batches that this rank samples */
+    room ids, packed;                 /* of the host: ids asked for; a whole batch of a device's memory */
+    room slices, slice;               /* of the host: those of all ranks; this rank's */
     room theirs, row[GGNN_HOPS_MAX];  /* of the host: rows of peers' lists; of all lists */
     room rows, there[GGNN_HOPS_MAX][ARRAYS]; /* of the device */
 };
@@ -85,6 +87,17 @@ static bool open_hop(split_loader* l, int32_t h, error* why)
     return l->hop[h] != NULL;
 }
 
+/* Parts of the batches that this rank samples. */
+static bool open_slices(split_loader* l, error* why)
+{
+    const split_plan* p = &l->plan;
+    const int32_t ranks = p->over->ranks;
+    l->all = memory_new((size_t)ranks * sizeof *l->all, what, why);
+    for (int32_t r = 0; l->all && r < ranks; r++)
+        if (!split_part_open(&l->all[r], &p->graph, &p->how, &p->at, r, p->batch, p->path, why)) return false;
+    return l->all != NULL;
+}
+
 static bool open_loader(split_loader* l, error* why)
 {
     const split_plan* p = &l->plan;
@@ -106,6 +119,7 @@ static bool open_loader(split_loader* l, error* why)
     l->in = l->out + ranks;
     l->one = l->in + ranks;
     for (int32_t r = 0; r < p->over->ranks; r++) l->one[r] = (comm_piece){r, 1};
+    if (p->whole && !open_slices(l, why)) return false;
     for (int32_t h = 0; p->there && !p->whole && !p->partial && h < p->how.num_hops; h++)
         if (!open_hop(l, h, why)) return false;
     return true;
@@ -149,6 +163,10 @@ void split_loader_free(split_loader* l)
     device_free(l->device, l->rows.memory);
     device_free(l->device, l->known_there);
     memory_free(l->theirs.memory);
+    for (int32_t r = 0; l->all && r < l->plan.over->ranks; r++) split_part_close(&l->all[r]);
+    memory_free(l->all);
+    memory_free(l->slices.memory);
+    memory_free(l->slice.memory);
     memory_free(l->ids.memory);
     device_free_host(l->device, l->packed.memory);
     memory_free(l->bound);
@@ -268,40 +286,56 @@ static bool sample_cooperatively(split_loader* l, error* why)
     return true;
 }
 
-/* A packed batch of the rank whose turn it is, in l->packed. Returns its bytes; -1 on failure. */
-static int64_t share_whole(split_loader* l, error* why)
+/* The whole batch as the host reads it: where the device made it, or a packed copy. */
+static const mini_batch* sample_whole(split_loader* l, ggnn_batch* whole, error* why)
+{
+    const mini_batch* b = batch_take(l->plan.whole, why);
+    if (!b) return NULL;
+    *whole = b->blocks;
+    if (l->device->host_memory) return b;
+    packed_batch to = {.bytes = batch_packed_bytes(l->plan.whole, b)};
+    if (!grow_packed(l, to.bytes, why)) return NULL;
+    to.memory = l->packed.memory;
+    batch_pack(l->plan.whole, b, &to);
+    if (ggnn_batch_unpack(whole, to.memory, to.bytes) == GGNN_OK) return b;
+    error_set(why, "%s: a packed batch of %zu bytes is not one", l->plan.path, to.bytes);
+    return NULL;
+}
+
+/* The slices of all ranks into l->slices; in[r]: that of rank r. */
+static bool split_whole(split_loader* l, comm_piece* piece, error* why)
+{
+    const int32_t ranks = l->plan.over->ranks;
+    ggnn_batch whole;
+    int64_t bytes[GGNN_PARTS_MAX];
+    const mini_batch* b = sample_whole(l, &whole, why);
+    const bool good = b && split_single(l->all, &whole, why);
+    if (b) batch_give(l->plan.whole, b);
+    for (int32_t r = 0; good && r < ranks; r++) bytes[r] = (int64_t)split_slice_bytes(&l->all[r]);
+    if (!good || !grow(NULL, &l->slices, (size_t)comm_pieces(piece, bytes, ranks), why)) return false;
+    for (int32_t r = 0; r < ranks; r++) split_slice_pack((char*)l->slices.memory + piece[r].first, &l->all[r]);
+    return true;
+}
+
+/* This rank's slice, of the rank whose turn it is. */
+static bool take_from_whole(split_loader* l, error* why)
 {
     comm* c = l->line;
     const int32_t turn = (int32_t)(l->next % c->ranks);
-    int64_t bound[COMM_RANKS_MAX + 1], *bytes = l->asked;
-    const mini_batch* b = NULL;
-    if (c->rank == turn && !(b = batch_take(l->plan.whole, why))) return -1;
-    bytes[c->rank] = b ? (int64_t)batch_packed_bytes(l->plan.whole, b) : 0;
-    if (!comm_gather_each(c, bytes, sizeof *bytes, why)) return -1;
-    const int64_t size = bytes[turn];
-    if (!grow_packed(l, (size_t)size, why)) return -1;
-    if (b) {
-        packed_batch to = {.memory = l->packed.memory, .bytes = (size_t)size};
-        batch_pack(l->plan.whole, b, &to);
-        batch_give(l->plan.whole, b);
-    }
-    for (int32_t r = 0; r <= c->ranks; r++) bound[r] = r > turn ? size : 0;
-    return comm_all_gather(c, NULL, l->packed.memory, bound, 1, why) ? size : -1;
-}
-
-static bool take_from_whole(split_loader* l, error* why)
-{
-    ggnn_batch whole;
+    comm_piece *to = l->in, *from = l->out;
+    int64_t *told = l->asked, *bytes = told + c->ranks;
     list_seeds(l);
-    const int64_t bytes = share_whole(l, why);
-    if (bytes < 0) return false;
-    if (ggnn_batch_unpack(&whole, l->packed.memory, (size_t)bytes) != GGNN_OK)
-        return error_set(why, "%s: a packed batch of %lld bytes is not one", l->plan.path, (long long)bytes);
-    if (!split_take(&l->part, &whole, why)) return false;
-    for (int32_t h = 0; h < l->plan.how.num_hops; h++) {
-        split_ask(&l->part, h);
-        if (!exchange_ids(l, h, why)) return false;
-    }
+    memset(from, 0, (size_t)c->ranks * sizeof *from);
+    memset(to, 0, (size_t)c->ranks * sizeof *to);
+    if (c->rank == turn && !split_whole(l, from, why)) return false;
+    for (int32_t r = 0; r < c->ranks; r++) bytes[r] = from[r].count;
+    if (!comm_exchange(c, NULL, told, l->one, bytes, l->one, sizeof *bytes, why)) return false;
+    to[turn].count = told[turn];
+    if (!grow(NULL, &l->slice, (size_t)told[turn], why)) return false;
+    if (!comm_exchange(c, NULL, l->slice.memory, to, l->slices.memory, from, 1, why)) return false;
+    if (!split_slice_take(&l->part, l->slice.memory, (size_t)told[turn], why)) return false;
+    for (int32_t h = 0; l->plan.partial && h < l->plan.how.num_hops; h++)
+        if (!partial_make(&l->partial[h], &l->part, h, c, why)) return false;
     return true;
 }
 

@@ -3,8 +3,8 @@
 
    cooperative  Every rank samples its own targets, hop by hop, and tells the owners what it needs. A GPU samples by itself, a
                 loader a hop; the host splits the sources and tells the owners. With partial the host samples.
-   single       Ranks take turns to sample a whole batch, where the loader samples: on the device. All get a packed copy, of
-                which each takes its part.
+   single       Ranks take turns to sample a whole batch, where the loader samples: on the device. Whose turn it is splits it for
+                all (split_single), and each gets its slice.
    Ranks meet in it, all at the same batch. Batches are those of loader.h: the same seeds, the same samples. split_ring.h says
    when each is made. */
 #ifndef TRAINER_SPLIT_LOADER_H
