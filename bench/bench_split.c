@@ -1,9 +1,10 @@
 /* bench_split.c - split parallelism beside data parallel: what each computes, loads and sends for the same mini-batches,
-   by number of parts and by partition. Nothing is timed: edges, rows and bytes are counted from sampled batches, so that
-   the figures are the same on every machine. */
+   by number of parts and by partition. Edges, rows and bytes are counted from sampled batches, so that these figures are the
+   same on every machine. The last table has times: of sampling a batch and of splitting it, each by one thread. */
 #include <string.h>
 
 #include "bench/bench.h"
+#include "common/progress.h"
 #include "datasets/divide.h"
 #include "datasets/hotness.h"
 #include "trainer/batch/loader.h"
@@ -22,6 +23,7 @@ static const struct {
 
 typedef struct { /* of all batches, by number of parts: slices of a batch, each sampled by itself */
     int64_t edges, rows, local; /* local: rows that lie on the device itself, where a store lies over parts by id */
+    double seconds;             /* of sampling */
 } sliced;
 
 typedef struct { /* of all batches, by number of parts and partition */
@@ -33,12 +35,14 @@ typedef struct { /* of all batches, by number of parts and partition */
     int64_t edges, local_edges, rows, sent[GGNN_HOPS_MAX]; /* sent[h]: rows that hop h's sources get from other parts */
     int64_t read_local;                                    /* of data parallel's rows, in a store over these parts */
     double skew_edges, skew_rows;                          /* sums over batches */
+    double seconds;                                        /* of splitting */
 } divided;
 
 typedef struct {
     const bench_graph* data;
     ggnn_sampling how;
     int64_t batch, batches, edges, rows; /* of the batches as one device samples them */
+    double seconds;
     ggnn_batch whole, slice;
     ggnn_node *seeds, *queue;
     int64_t* weight; /* (N) edges that an epoch before training computes at a node */
@@ -114,9 +118,11 @@ static int64_t edges_of(const ggnn_batch* b)
     return edges;
 }
 
-static bool sample(bench* b, splits* s, ggnn_batch* into, const ggnn_rng* rng, const ggnn_node* seeds, int64_t n)
+static bool sample(bench* b, splits* s, ggnn_batch* into, double* seconds, const ggnn_rng* rng, const ggnn_node* seeds, int64_t n)
 {
+    const double start = progress_seconds();
     const ggnn_status status = ggnn_sample(into, &s->data->graph, rng, seeds, n);
+    *seconds += progress_seconds() - start;
     if (status == GGNN_OK) return true;
     return error_set(&b->why, "%s: node %lld: %s", s->data->path, (long long)into->fault.node, ggnn_status_string(status));
 }
@@ -128,7 +134,7 @@ static bool count_slices(bench* b, splits* s, int32_t size, const ggnn_rng* rng,
     const loader_pass batch = {.num_ids = n};
     for (int32_t p = 0; p < parts; p++) {
         const loader_slice slice = loader_slice_of(&batch, n, 0, p, parts);
-        if (!sample(b, s, &s->slice, rng, s->seeds + slice.from, slice.seeds)) return false;
+        if (!sample(b, s, &s->slice, &s->by_slice[size].seconds, rng, s->seeds + slice.from, slice.seeds)) return false;
         const int64_t rows = *s->slice.hop[s->how.num_hops - 1].num_src.n;
         s->by_slice[size].edges += edges_of(&s->slice);
         s->by_slice[size].rows += rows;
@@ -178,15 +184,18 @@ static bool count_epoch(bench* b, splits* s)
         const ggnn_rng rng = {SEED, (uint32_t)s->batches, GGNN_PURPOSE_SAMPLE};
         const int64_t seeds = n - first < s->batch ? n - first : s->batch;
         for (int64_t i = 0; i < seeds; i++) s->seeds[i] = s->data->train[ggnn_shuffle(SEED, 0, first + i, n)];
-        if (!sample(b, s, &s->whole, &rng, s->seeds, seeds)) return false;
+        if (!sample(b, s, &s->whole, &s->seconds, &rng, s->seeds, seeds)) return false;
         s->edges += edges_of(&s->whole);
         s->rows += *s->whole.hop[s->how.num_hops - 1].num_src.n;
         for (int32_t i = 0; i < SIZES; i++) {
             if (!count_slices(b, s, i, &rng, seeds)) return false;
             for (int32_t w = 0; w < WAYS; w++) {
-                if (!s->by_owner[i][w].there) continue;
-                if (!split_single(s->by_owner[i][w].part, &s->whole, &b->why)) return false;
-                count_parts(&s->by_owner[i][w], num_parts[i], s->how.num_hops);
+                divided* d = &s->by_owner[i][w];
+                if (!d->there) continue;
+                const double start = progress_seconds();
+                if (!split_single(d->part, &s->whole, &b->why)) return false;
+                d->seconds += progress_seconds() - start;
+                count_parts(d, num_parts[i], s->how.num_hops);
             }
         }
     }
@@ -280,6 +289,23 @@ static bool put_bytes(bench* b, const splits* s, int32_t i)
     return true;
 }
 
+/* GSplit's Table 4: P slices sampled apart; the batch sampled whole, and then split. */
+static bool put_times(bench* b, const splits* s, int32_t i)
+{
+    enum { SLICES, WHOLE, SPLIT, RATIO, TIMES };
+    static const char* const time[TIMES] = {"slices: sample", "whole: sample", "split", "split / whole"};
+    const double ms = 1e3 / (double)s->batches;
+    bench_table t = {.label = "measured", .unit = "ms a batch, one thread", .columns = TIMES};
+    snprintf(t.what, sizeof t.what, "P = %d, sampling and splitting", (int)num_parts[i]);
+    for (int32_t k = 0; k < TIMES; k++) snprintf(t.column[k], sizeof t.column[k], "%s", time[k]);
+    for (int32_t w = 0; w < WAYS; w++) {
+        const divided* d = &s->by_owner[i][w];
+        const double x[TIMES] = {ms * s->by_slice[i].seconds, ms * s->seconds, ms * d->seconds, d->seconds / s->seconds};
+        if (d->there && !bench_figures(b, &t, way[w].name, x)) return false;
+    }
+    return true;
+}
+
 bool bench_split(bench* b)
 {
     splits* s = bench_new(b, sizeof *s, "counts");
@@ -289,5 +315,6 @@ bool bench_split(bench* b)
                 put_partitions(b, s, "skew of input rows", "(max - min) / mean", row_skew) &&
                 put_partitions(b, s, "data parallel's reads of a store over the parts", "remote ones to a local one", remote);
     for (int32_t i = 0; i < SIZES && good; i++) good = put_bytes(b, s, i);
+    for (int32_t i = 0; i < SIZES && good; i++) good = put_times(b, s, i);
     return good;
 }

@@ -5,11 +5,6 @@
 
 #include "common/memory.h"
 
-typedef struct split_number { /* of one of a batch's ids, by its place among them */
-    int32_t owner, row;    /* row of the owner's lists: those of all hops begin alike */
-    int32_t source, taken; /* its place among the sources of that hop of that part, the last that took it */
-} split_number;
-
 /* ==== memory ======================================================================================================= */
 
 static void* take(split_part* s, int64_t count, size_t size, const char* what, error* why)
@@ -52,9 +47,11 @@ static bool open_hops(split_part* s, const ggnn_graph* g, const ggnn_batch* boun
     s->seen = ggnn_unique_init(take(s, 1, ggnn_unique_bytes(kind, g->num_nodes, bound->max_ids), "a table of ids", why),
                                kind, g->num_nodes, bound->max_ids);
     s->ask = take(s, most, sizeof *s->ask, "ids of sources", why);
-    s->order = take(s, bound->max_ids, sizeof *s->order, "an order of ids", why);
-    s->number = take(s, bound->max_ids, sizeof *s->number, "numbers of ids", why);
-    if (!s->seen || !s->ask || !s->order || !s->number) return false;
+    s->order = take(s, bound->max_ids + 1, sizeof *s->order, "an order of ids", why);
+    s->owner = take(s, bound->max_ids, sizeof *s->owner, "owners of ids", why);
+    s->row = take(s, bound->max_ids, sizeof *s->row, "rows of ids", why);
+    s->last = take(s, bound->max_ids, sizeof *s->last, "numbers of ids", why);
+    if (!s->seen || !s->ask || !s->order || !s->owner || !s->row || !s->last) return false;
     for (int32_t h = 0; h <= s->num_hops; h++) { /* one more: append-unique may write an entry past the end */
         const int64_t ids = h < s->num_hops ? bound->hop[h].num_dst.max : bound->max_ids;
         s->most[h] = ids;
@@ -177,94 +174,122 @@ bool split_merge(split_part* s, int32_t h, const ggnn_node* const* ids, const in
    owner is looked up once. */
 static void number_ids(split_part* part, const ggnn_batch* whole)
 {
-    split_number* number = part->number;
+    split_part* first = part;
     const int32_t parts = part->at.parts, hops = part->num_hops;
     int64_t own[GGNN_PARTS_MAX] = {0}, i = 0;
     for (int32_t h = 0; h <= hops; h++) {
         const int64_t ids = h < hops ? *whole->hop[h].num_dst.n : *whole->hop[h - 1].num_src.n;
         for (; i < ids; i++) {
             const int32_t p = ggnn_locate(&part->at, whole->id[i]).slot;
-            number[i] = (split_number){p, (int32_t)own[p], 0, -1};
+            first->owner[i] = (uint8_t)p;
+            first->row[i] = (int32_t)own[p];
             part[p].list[hops][own[p]++] = whole->id[i];
         }
         for (int32_t p = 0; p < parts; p++) part[p].count[h] = own[p];
     }
     for (int32_t p = 0; p < parts; p++)
         for (int32_t h = 0; h < hops; h++) memcpy(part[p].list[h], part[p].list[hops], (size_t)part[p].count[h] * sizeof *part[p].list[h]);
+    memset(first->last, 0, (size_t)i * sizeof *first->last);
+    first->base = 1;
 }
 
-/* Of hop h each part's block, targets first, as sampling its list would leave it. source[p]: the places of its sources in the
-   batch, of which it has *n so far. */
+/* The targets of hop h, by part: their ids, and in `order` their places in the batch. */
 static void take_targets(split_part* part, int32_t h, const ggnn_batch* whole)
 {
-    split_number* number = part->number;
-    const int32_t parts = part->at.parts;
-    for (int64_t i = 0; i < *whole->hop[h].num_dst.n; i++) {
-        split_part* s = &part[number[i].owner];
-        s->order[number[i].row] = (int32_t)i;
-    }
-    for (int32_t p = 0; p < parts; p++) {
+    for (int64_t i = 0; i < *whole->hop[h].num_dst.n; i++) part[part->owner[i]].order[part->row[i]] = (int32_t)i;
+    for (int32_t p = 0; p < part->at.parts; p++) {
         ggnn_block* to = &part[p].sampled[h].hop[0];
         *part[p].sampled[h].num_seeds.n = *to->num_dst.n = part[p].count[h];
         memcpy(to->id, part[p].list[h], (size_t)part[p].count[h] * sizeof *to->id);
+        part[p].hop[h].to[0] = 0;
     }
 }
 
-static void take_edges(split_part* part, split_part* s, int32_t h, const ggnn_block* from)
+static void copy_edges(ggnn_block* to, int64_t e, const ggnn_block* from, int64_t first, int64_t n)
 {
-    split_number* number = part->number;
+    if (to->position) memcpy(to->position + e, from->position + first, (size_t)n * sizeof *to->position);
+    if (to->weight) memcpy(to->weight + e, from->weight + first, (size_t)n * sizeof *to->weight);
+    for (int64_t j = 0; to->neighbor && j < n; j++) to->neighbor[e + j] = from->id[from->indices[first + j]];
+}
+
+/* What targets behind the k-th ask for is on its way while that is looked at: entries of `last` for the next one's edges, the edges
+   of those after it. */
+static inline void fetch_ahead(const split_part* s, const int32_t* last, const ggnn_block* from, int64_t k, int64_t targets)
+{
+    enum { MOST = 64, NEAR = 4, FAR = 12 };
+#if defined(__GNUC__)
+    if (k + FAR < targets) {
+        const int64_t first = from->indptr[s->order[k + FAR]], n = from->indptr[s->order[k + FAR] + 1] - first;
+        for (int64_t j = 0; j < n && j < MOST; j += 16) __builtin_prefetch(&from->indices[first + j]);
+    }
+    if (k + NEAR < targets) {
+        const int64_t first = from->indptr[s->order[k + NEAR]], n = from->indptr[s->order[k + NEAR] + 1] - first;
+        for (int64_t j = 0; j < n && j < MOST; j++) __builtin_prefetch(&last[from->indices[first + j]], 1);
+    }
+#else
+    (void)s, (void)last, (void)from, (void)k, (void)targets;
+#endif
+}
+
+/* Part s's block of hop h, as sampling its list would leave it; then `order` has the places of all sources in the batch. last[i]:
+   base and number of id i among the sources of the part and hop that took it last. */
+static void take_edges(split_part* first, split_part* s, int32_t h, const ggnn_block* from)
+{
     ggnn_block* to = &s->sampled[h].hop[0];
-    const int32_t now = h * s->at.parts + s->self;
     const int64_t targets = s->count[h];
-    int64_t e = 0, sources = targets;
-    for (int64_t k = 0; k < targets; k++) number[s->order[k]].source = (int32_t)k, number[s->order[k]].taken = now;
+    const int32_t base = first->base;
+    int32_t *last = first->last, next = (int32_t)targets;
+    int64_t e = 0;
+    for (int64_t k = 0; k < targets; k++) last[s->order[k]] = base + (int32_t)k;
     for (int64_t k = 0; k < targets; k++) {
+        const int64_t begin = from->indptr[s->order[k]], n = from->indptr[s->order[k] + 1] - begin;
+        fetch_ahead(s, last, from, k, targets);
         to->indptr[k] = e;
-        for (int64_t j = from->indptr[s->order[k]]; j < from->indptr[s->order[k] + 1]; j++, e++) {
-            split_number* its = &number[from->indices[j]];
-            if (its->taken != now) {
-                its->taken = now;
-                its->source = (int32_t)sources;
-                s->order[sources] = (int32_t)from->indices[j];
-                to->id[sources++] = from->id[from->indices[j]];
-            }
-            to->indices[e] = its->source;
-            if (to->neighbor) to->neighbor[e] = from->id[from->indices[j]];
-            if (to->position) to->position[e] = from->position[j];
-            if (to->weight) to->weight[e] = from->weight[j];
+        copy_edges(to, e, from, begin, n);
+        for (int64_t j = begin; j < begin + n; j++) { /* without a branch, as no one can foretell it */
+            const ggnn_node i = from->indices[j];
+            const bool is_new = last[i] < base;
+            const int32_t number = is_new ? base + next : last[i];
+            s->order[next] = (int32_t)i;
+            last[i] = number;
+            to->indices[e++] = number - base;
+            next += is_new;
         }
     }
     to->indptr[targets] = *to->num_edges.n = e;
-    *to->num_src.n = sources;
+    *to->num_src.n = next;
+    for (int64_t k = targets; k < next; k++) to->id[k] = from->id[s->order[k]];
+    first->base = base + next;
     if (!to->repeats) return;
-    memset(to->repeats, 0, (size_t)sources * sizeof *to->repeats);
+    memset(to->repeats, 0, (size_t)next * sizeof *to->repeats);
     for (int64_t j = 0; j < e; j++) to->repeats[to->indices[j]]++;
 }
 
-/* The sources by owner, as ggnn_split has them, and what the owners send for them. order: the sources' places in the batch. */
+/* The sources by owner, as ggnn_split has them, and what the owners send for them. */
 static void take_sources(split_part* part, split_part* s, int32_t h)
 {
-    const split_number* number = part->number;
     const int32_t parts = s->at.parts;
-    const int64_t sources = *s->hop[h].block->num_src.n;
+    const int64_t all = *s->hop[h].block->num_src.n;
+    const uint8_t* owner = part->owner;
     split_hop* hop = &s->hop[h];
-    int64_t next[GGNN_PARTS_MAX] = {0};
-    for (int64_t i = 0; i < sources; i++) next[number[s->order[i]].owner]++;
+    int32_t* send[GGNN_PARTS_MAX];
+    int64_t next[GGNN_PARTS_MAX], sources[GGNN_PARTS_MAX] = {0};
+    for (int64_t i = 0; i < all; i++) sources[owner[s->order[i]]]++;
     hop->from[0] = 0;
     for (int32_t q = 0; q < parts; q++) {
         split_hop* its = &part[q].hop[h];
-        hop->from[q + 1] = hop->from[q] + next[q];
-        its->to[s->self + 1] = its->to[s->self] + next[q];
         next[q] = hop->from[q];
+        send[q] = its->send + its->to[s->self];
+        hop->from[q + 1] = hop->from[q] + sources[q];
+        its->to[s->self + 1] = its->to[s->self] + sources[q];
     }
-    for (int32_t slot = parts; slot < parts + 2; slot++) hop->from[slot + 1] = sources; /* no host, no cache */
-    for (int64_t i = 0; i < sources; i++) {
-        const split_number* its = &number[s->order[i]];
-        split_hop* owner = &part[its->owner].hop[h];
-        const int64_t at = next[its->owner]++;
+    for (int32_t slot = parts; slot < parts + 2; slot++) hop->from[slot + 1] = all; /* no host, no cache */
+    for (int64_t i = 0; i < all; i++) {
+        const int32_t q = owner[s->order[i]];
+        const int64_t at = next[q]++;
         hop->receive[at] = (int32_t)i;
         hop->place[i] = (int32_t)at;
-        owner->send[owner->to[s->self] + at - hop->from[its->owner]] = its->row;
+        *send[q]++ = part->row[s->order[i]];
     }
 }
 
@@ -277,8 +302,11 @@ bool split_single(split_part* part, const ggnn_batch* whole, error* why)
     number_ids(part, whole);
     for (int32_t h = 0; h < part->num_hops; h++) {
         take_targets(part, h, whole);
-        for (int32_t p = 0; p < parts; p++) part[p].hop[h].to[0] = 0;
         for (int32_t p = 0; p < parts; p++) {
+            if (part->base > INT32_MAX - part[p].sampled[h].hop[0].num_src.max) { /* numbers would not fit */
+                memset(part->last, 0, (size_t)*whole->hop[part->num_hops - 1].num_src.n * sizeof *part->last);
+                part->base = 1;
+            }
             take_edges(part, &part[p], h, &whole->hop[h]);
             take_sources(part, &part[p], h);
         }

@@ -48,12 +48,13 @@ typedef struct { /* the share of a mini-batch that part `self` has. Each part ha
     ggnn_node* ask; /* after split_sample: the sources' ids by owner, [from[q], from[q + 1]) for part q */
     /* the rest is split.c's own */
     int64_t most[GGNN_HOPS_MAX + 1]; /* room of each list */
-    struct split_number* number;     /* of split_single's first part */
+    uint8_t* owner;                  /* split_single, of its first part, by place in the batch: who owns an id, */
+    int32_t *row, *last, base;       /* its row in the owner's lists, and as take_edges says */
     const char* path;
     ggnn_batch sampled[GGNN_HOPS_MAX];
     ggnn_unique* seen;
     int32_t* order;
-    void* memory[5 * GGNN_HOPS_MAX + 6];
+    void* memory[5 * GGNN_HOPS_MAX + 8];
     int32_t num_memory;
 } split_part;
 
