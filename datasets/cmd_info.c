@@ -51,6 +51,14 @@ static void print_preprocessed(const dataset* d)
     if (preprocessed_for(d)) printf("%-16s the first layer of %s\n", "preprocessed", preprocessed_for(d));
 }
 
+static void print_part(const dataset* d)
+{
+    const dataset_part* p = &d->part;
+    if (!p->parts) return;
+    printf("%-16s %" PRId32 " of %" PRId32 ", of the graph %08" PRIx64 ": rows of %" PRId64 " nodes, %" PRId32 " hops around its "
+           "training nodes\n", "part", p->number, p->parts, (uint64_t)p->graph_crc, p->num_rows, p->hops);
+}
+
 static void print_dataset(const dataset* d, int64_t (*count)[4])
 {
     printf("%-16s %" PRId64 "\n%-16s %" PRId64 " directed%s, %.2f a node\n", "nodes", d->num_nodes, "edges",
@@ -59,6 +67,7 @@ static void print_dataset(const dataset* d, int64_t (*count)[4])
     print_rows("features", &d->feat);
     print_rows("edge features", &d->edge_feat);
     print_preprocessed(d);
+    print_part(d);
     if (d->label) printf("%-16s %" PRId32 " classes\n", "labels", d->num_classes);
     if (d->target) printf("%-16s real numbers\n", "labels");
     for (int32_t s = 0; s < d->num_splits; s++)
@@ -94,6 +103,19 @@ static void json_rows(json* j, const char* key, const dataset_rows* rows)
     json_end_object(j);
 }
 
+static void json_part(json* j, const dataset* d)
+{
+    const dataset_part* p = &d->part;
+    if (!p->parts) return;
+    json_begin_object(j, "part");
+    json_int(j, "number", p->number);
+    json_int(j, "parts", p->parts);
+    json_int(j, "hops", p->hops);
+    json_int(j, "rows", p->num_rows);
+    json_int(j, "graph_crc", p->graph_crc);
+    json_end_object(j);
+}
+
 static void json_dataset(json* j, const dataset* d, int64_t (*count)[4])
 {
     json_int(j, "num_nodes", d->num_nodes);
@@ -112,6 +134,7 @@ static void json_dataset(json* j, const dataset* d, int64_t (*count)[4])
     }
     json_end_array(j);
     json_bool(j, "external_ids", d->external_id != NULL);
+    json_part(j, d);
 }
 
 /* d is NULL for files that hold no graph; count (num_splits) its splits' parts. */
@@ -146,7 +169,7 @@ static bool dataset_info(const char* path, bool as_json, error* why)
 {
     dataset d;
     int64_t(*count)[4] = NULL;
-    bool good = dataset_open(&d, path, why) && dataset_count(&d, why) &&
+    bool good = dataset_open_any(&d, path, why) && dataset_count(&d, why) &&
                 (count = memory_new((size_t)d.num_splits * sizeof *count, "split counts", why)) != NULL;
     for (int32_t s = 0; good && s < d.num_splits; s++) good = dataset_split(&d, s, count[s], why) != NULL;
     if (good) print_info(&d.file, &d, count, as_json);

@@ -4,11 +4,14 @@
 
 #include "common/json.h"
 #include "common/memory.h"
+#include "common/parallel.h"
 #include "common/printable.h"
+#include "common/progress.h"
 #include "common/standard.h"
 #include "datasets/commands.h"
 #include "datasets/divide.h"
 #include "datasets/hotness.h"
+#include "datasets/part.h"
 #include "datasets/plan_file.h"
 
 static const char text[] =
@@ -21,28 +24,39 @@ static const char text[] =
     "  pagraph   the training nodes alone, by PaGraph's Eq. 1\n"
     "Prints balance, the largest part over the mean; cut, the share of edges whose ends are in two parts (not of\n"
     "pagraph's); replication, in how many parts a node is held on average, when each part holds its training nodes and\n"
-    "all that --hops hops of full lists reach from them.";
+    "all that --hops hops of full lists reach from them. What took how long, and by how many threads, is said on standard error:\n"
+    "the methods take one, as each choice depends on those before it; replication takes a thread a part.\n"
+    "--extract writes what each part of pagraph holds as a graph of its own, to FILE.part.0, FILE.part.1 ...: the lists and\n"
+    "rows that its training nodes reach, on which a device can train without the others'.";
 
 typedef struct {
     int method, balance;
     int64_t parts, hops, closure_limit, passes, slack, split, epochs, batch, seed;
     option_list fanout;
     const char* out;
-    bool json;
+    bool json, extract;
 } settings;
+
+typedef struct { /* of a thread: room for a closure */
+    ggnn_node* list;       /* (N) */
+    uint8_t *seen, *any;   /* (N) any: nodes of the closures that it has made */
+} lane;
 
 typedef struct {
     const settings* set;
     dataset data;
     ggnn_graph graph;
     int32_t* owner;
-    ggnn_node *train, *list; /* (N) */
-    void* work;
+    ggnn_node* train; /* (N) */
+    lane* lane;       /* (lanes) */
+    int lanes;
+    ggnn_fault fault[GGNN_PARTS_MAX]; /* of a part's closure; what NULL: none */
     int64_t* weight; /* (N) edges counted, or NULL: --balance vertices */
     int64_t weighed[GGNN_PARTS_MAX]; /* their sums by part */
     int64_t num_train, closures_cut;
     int64_t nodes[GGNN_PARTS_MAX], trained[GGNN_PARTS_MAX], held[GGNN_PARTS_MAX];
     int64_t cut, touched; /* edges; nodes that any part holds */
+    int64_t lists[GGNN_PARTS_MAX], bytes[GGNN_PARTS_MAX]; /* of extracted parts */
 } job;
 
 static bool weigh_if_asked(job* p, error* why)
@@ -61,33 +75,96 @@ static bool weigh_if_asked(job* p, error* why)
                          p->data.file.path, why);
 }
 
+/* Begins a step, whose line says by how many threads. */
+static void begin_step(progress* step, char what[64], const char* name, int threads, const char* unit)
+{
+    snprintf(what, 64, "%s (%d thread%s)", name, threads, threads == 1 ? "" : "s");
+    progress_begin(step, what, unit, 0);
+}
+
 static bool divide(job* p, error* why)
 {
     const settings* set = p->set;
     const divide_how how = {(divide_method)set->method, (int32_t)set->parts, (int32_t)set->passes, (int32_t)set->slack,
                             (int32_t)set->hops, set->closure_limit, p->num_train, p->train, p->weight, p->data.file.path};
-    return divide_nodes(p->owner, &p->closures_cut, &p->graph, &how, why);
+    char what[64];
+    progress step;
+    begin_step(&step, what, divide_name[set->method], 1, "nodes");
+    const bool good = divide_nodes(p->owner, &p->closures_cut, &p->graph, &how, why);
+    progress_end(&step, set->method == DIVIDE_PAGRAPH ? p->num_train : p->data.num_nodes, good);
+    return good;
+}
+
+static bool open_lanes(job* p, error* why)
+{
+    const size_t n = (size_t)p->data.num_nodes;
+    p->lanes = parallel_lanes() < p->set->parts ? parallel_lanes() : (int)p->set->parts;
+    p->lane = memory_new((size_t)p->lanes * sizeof *p->lane, "nodes of parts", why);
+    for (int i = 0; p->lane && i < p->lanes; i++) {
+        lane* l = &p->lane[i];
+        l->list = memory_new(n * sizeof *l->list, "nodes of a part", why);
+        l->seen = l->list ? memory_new(n, "marks of nodes", why) : NULL;
+        l->any = l->seen ? memory_new(n, "marks of nodes", why) : NULL;
+        if (!l->any) return false;
+    }
+    return p->lane != NULL;
+}
+
+static void close_lanes(job* p)
+{
+    for (int i = 0; p->lane && i < p->lanes; i++) {
+        memory_free(p->lane[i].list);
+        memory_free(p->lane[i].seen);
+        memory_free(p->lane[i].any);
+    }
+    memory_free(p->lane);
+}
+
+/* The part's nodes into the list of l: returns how many of them, the first, have lists that are read. -1: p->fault says why. */
+static int64_t close_part(job* p, lane* l, const int32_t* owner, int32_t part, int64_t* held)
+{
+    const int32_t hops = (int32_t)p->set->hops;
+    int64_t bound[GGNN_HOPS_MAX + 2];
+    if (ggnn_partition_closure(l->list, bound, &p->graph, owner, part, p->train, p->num_train, hops, l->seen,
+                               &p->fault[part]) != GGNN_OK) return -1;
+    *held = bound[hops + 1];
+    return bound[hops];
+}
+
+/* Of every lanes-th part, from that number on. */
+static void hold_some(void* context, int64_t first)
+{
+    job* p = context;
+    lane* l = &p->lane[first];
+    for (int64_t part = first; part < p->set->parts; part += p->lanes) {
+        if (close_part(p, l, p->owner, (int32_t)part, &p->held[part]) < 0) return;
+        for (int64_t i = 0; i < p->held[part]; i++) l->any[l->list[i]] = 1;
+    }
 }
 
 static bool measure(job* p, error* why)
 {
     const int64_t n = p->data.num_nodes;
-    int64_t bound[16];
-    ggnn_fault fault;
-    uint8_t* anywhere = (uint8_t*)p->work + n;
-    memset(anywhere, 0, (size_t)n);
+    char what[64];
+    progress step;
+    int64_t held = 0;
     for (int64_t v = 0; v < n; v++)
         if (p->owner[v] >= 0) p->nodes[p->owner[v]]++;
     for (int64_t v = 0; p->weight && v < n; v++) p->weighed[p->owner[v]] += p->weight[v];
     for (int64_t i = 0; i < p->num_train; i++) p->trained[p->owner[p->train[i]]]++;
+    begin_step(&step, what, "closures", p->lanes, "nodes");
+    parallel_each(p->lanes, hold_some, p);
     for (int32_t part = 0; part < p->set->parts; part++) {
-        if (ggnn_partition_closure(p->list, bound, &p->graph, p->owner, part, p->train, p->num_train,
-                                   (int32_t)p->set->hops, p->work, &fault) != GGNN_OK)
-            return dataset_graph_fails(p->data.file.path, &fault, why);
-        p->held[part] = bound[p->set->hops + 1];
-        for (int64_t i = 0; i < p->held[part]; i++) anywhere[p->list[i]] = 1;
+        if (p->fault[part].what) return dataset_graph_fails(p->data.file.path, &p->fault[part], why);
+        held += p->held[part];
     }
-    for (int64_t v = 0; v < n; v++) p->touched += anywhere[v];
+    progress_end(&step, held, true);
+    for (int64_t v = 0; v < n; v++) {
+        bool any = false;
+        for (int i = 0; i < p->lanes; i++) any = any || p->lane[i].any[v];
+        p->touched += any;
+    }
+    ggnn_fault fault;
     return ggnn_partition_cut(&p->cut, &p->graph, p->owner, &fault) == GGNN_OK || dataset_graph_fails(p->data.file.path, &fault, why);
 }
 
@@ -132,6 +209,8 @@ static void report(const job* p, const char* out)
         if (set->method == DIVIDE_PAGRAPH) json_null(&j, "cut");
         else json_real(&j, "cut", cut);
         json_int(&j, "closures_cut", p->closures_cut);
+        if (set->extract) json_sizes(&j, "lists", p->lists, set->parts);
+        if (set->extract) json_sizes(&j, "bytes", p->bytes, set->parts);
         json_end_object(&j);
         return;
     }
@@ -144,9 +223,40 @@ static void report(const job* p, const char* out)
     if (p->weight) printf(", of sampled edges %.3f", largest_over_mean(p->weighed, set->parts));
     if (set->method != DIVIDE_PAGRAPH) printf(", cut %.2f%%", 100 * cut);
     printf(" (counted)\n");
+    for (int64_t i = 0; set->extract && i < set->parts; i++)
+        printf("%s.%" PRId64 ": %" PRId64 " rows, %" PRId64 " lists of %" PRId64 ", %" PRId64 " bytes\n", path, i, p->held[i],
+               p->lists[i], p->data.num_nodes, p->bytes[i]);
     if (p->closures_cut)
         printf("%" PRId64 " training nodes reach more than %" PRId64 " nodes: --closure-limit cut them in the scores\n",
                p->closures_cut, set->closure_limit);
+}
+
+/* Parts as devices take them: a file each, larger parts first (divide_larger_first). */
+static bool extract(job* p, error* why)
+{
+    const int32_t parts = (int32_t)p->set->parts;
+    int32_t place[GGNN_PARTS_MAX];
+    int64_t all[GGNN_PARTS_MAX + 1] = {0}, bytes = 0;
+    char path[PLAN_FILE_NAME + 16];
+    progress step;
+    if (!p->set->extract) return true;
+    divide_larger_first(p->owner, place, p->data.num_nodes, parts);
+    for (int32_t i = 0; i < parts; i++) all[place[i]] = p->held[i];
+    all[parts] = p->touched;
+    progress_begin(&step, "parts", "B", 0);
+    for (int32_t i = 0; i < parts; i++) {
+        part_plan plan = {&p->data, p->owner, i, parts, (int32_t)p->set->hops, p->lane->list, 0, 0, all};
+        snprintf(path, sizeof path, "%s.%d", p->set->out, (int)i);
+        p->lists[i] = plan.inner = close_part(p, p->lane, p->owner, i, &plan.held);
+        if (!part_write(path, &plan, &p->bytes[i], why)) return false;
+        progress_update(&step, bytes += p->bytes[i]);
+    }
+    progress_end(&step, bytes, true);
+    for (int32_t i = 0; i < parts; i++) p->held[i] = all[i];
+    memset(p->nodes, 0, sizeof p->nodes);
+    for (int64_t i = 0; i < p->num_train; i++) p->nodes[p->owner[p->train[i]]]++;
+    memcpy(p->trained, p->nodes, sizeof p->trained);
+    return true;
 }
 
 static bool make(job* p, error* why)
@@ -155,12 +265,11 @@ static bool make(job* p, error* why)
     int64_t count[4] = {0, 0, 0, 0};
     p->owner = memory_new(n * sizeof *p->owner, "owners", why);
     p->train = memory_new(n * sizeof *p->train, "training nodes", why);
-    p->list = memory_new(n * sizeof *p->list, "nodes of a part", why);
-    p->work = memory_new(2 * n, "marks of nodes", why);
-    if (!p->owner || !p->train || !p->list || !p->work) return false;
+    if (!p->owner || !p->train || !open_lanes(p, why)) return false;
     if (p->data.num_splits && !dataset_split(&p->data, (int32_t)p->set->split, count, why)) return false;
     if (p->data.num_splits) p->num_train = dataset_split_ids(&p->data, (int32_t)p->set->split, SPLIT_TRAIN, p->train);
-    return weigh_if_asked(p, why) && divide(p, why) && measure(p, why) &&
+    if (p->set->extract && !dataset_check_sections(&p->data, false, why)) return false;
+    return weigh_if_asked(p, why) && divide(p, why) && measure(p, why) && extract(p, why) &&
            partition_write(p->set->out, &p->data, divide_name[p->set->method], p->owner, (int32_t)p->set->parts, why);
 }
 
@@ -169,12 +278,15 @@ static bool settings_agree(const settings* set, error* why)
     if (set->fanout.count > GGNN_HOPS_MAX) return error_set(why, "--fanout: more than %d hops", GGNN_HOPS_MAX);
     if (set->balance == DIVIDE_EDGES && set->method != DIVIDE_METIS)
         return error_set(why, "--balance edges: --method %s weighs no nodes; metis does", divide_name[set->method]);
+    if (set->extract && set->method != DIVIDE_PAGRAPH)
+        return error_set(why, "--extract: --method %s divides all nodes; pagraph's parts have training nodes, and all that these reach",
+                         divide_name[set->method]);
     return true;
 }
 
 int partition_main(int argc, char** argv)
 {
-    settings set = {DIVIDE_MINCUT, DIVIDE_VERTICES, 4, 2, 100000, 10, 5, 0, 10, 1024, 1, {3, {15, 10, 5}}, NULL, false};
+    settings set = {DIVIDE_MINCUT, DIVIDE_VERTICES, 4, 2, 100000, 10, 5, 0, 10, 1024, 1, {3, {15, 10, 5}}, NULL, false, false};
     const option table[] = {
         {"parts", OPTION_INT, &set.parts, 1, GGNN_PARTS_MAX, "P", "into how many", NULL},
         {"method", OPTION_CHOICE, &set.method, 0, 0, DIVIDE_METHODS, "how to divide", NULL},
@@ -189,6 +301,7 @@ int partition_main(int argc, char** argv)
         {"slack", OPTION_INT, &set.slack, 0, 10000, "PERCENT", "mincut: how much a part may exceed the mean", NULL},
         {"split", OPTION_INT, &set.split, 0, 999, "K", "which split's training nodes", NULL},
         {"out", OPTION_TEXT, &set.out, 0, 0, "FILE", "where to write; default: FILE.part", NULL},
+        {"extract", OPTION_FLAG, &set.extract, 0, 0, NULL, "pagraph: write each part as a graph of its own, to OUT.0, OUT.1 ...", NULL},
         {"json", OPTION_FLAG, &set.json, 0, 0, NULL, "print JSON", NULL},
         {NULL, OPTION_FLAG, NULL, 0, 0, NULL, NULL, NULL}};
     const char* argument[1];
@@ -206,8 +319,7 @@ int partition_main(int argc, char** argv)
     if (good) report(&p, set.out);
     memory_free(p.owner);
     memory_free(p.train);
-    memory_free(p.list);
-    memory_free(p.work);
+    close_lanes(&p);
     memory_free(p.weight);
     dataset_close(&p.data);
     return good && standard_flush(&why) ? EXIT_GOOD : command_failed(&why);

@@ -7,6 +7,7 @@
 #include "common/parallel.h"
 #include "common/standard.h"
 #include "datasets/commands.h"
+#include "datasets/part.h"
 #include "datasets/preprocess.h"
 
 /* ---- values --------------------------------------------------------------------------------------------------- */
@@ -76,8 +77,16 @@ static bool check_identity(dataset* d, error* why)
 
 static bool check_features(dataset* d, error* why)
 {
-    return check_rows(d, "feat", &d->feat, d->num_nodes, why) &&
+    return check_rows(d, "feat", &d->feat, dataset_num_rows(d), why) &&
            check_rows(d, "edge_feat", &d->edge_feat, d->num_edges, why);
+}
+
+static bool check_part(dataset* d, error* why)
+{
+    ggnn_node* rank = memory_new(memory_product((size_t)d->num_nodes, sizeof *rank, 1), "rows by node", why);
+    const bool holds = rank && part_check(d, rank, why);
+    memory_free(rank);
+    return holds;
 }
 
 static bool check_preprocessed(dataset* d, error* why) { return preprocess_check(d, why); }
@@ -135,7 +144,8 @@ static const struct {
               {"preprocess", check_preprocessed, "preprocessed features are of this graph and these features"},
               {"labels", check_labels, "every label is a class or unknown"},
               {"splits", check_splits, "every node is in none, train, val or test"},
-              {"ids", check_ids, "no two nodes have one external id"}};
+              {"ids", check_ids, "no two nodes have one external id"},
+              {"part", check_part, "a part of a graph has the lists and rows that its training nodes reach"}}; /* not of a whole one */
 enum { num_checks = sizeof checks / sizeof checks[0] };
 
 static void report(json* j, bool as_json, const char* name, const char* what, bool holds, const error* why)
@@ -155,7 +165,8 @@ static void report(json* j, bool as_json, const char* name, const char* what, bo
 static bool verify(dataset* d, json* j, bool as_json, error* first)
 {
     bool good = true, graph = ggnn_file_find(&d->file, "indptr") != NULL;
-    for (int i = 0; i < (graph ? num_checks : 1); i++) {
+    const int count = !graph ? 1 : d->part.parts ? num_checks : num_checks - 1;
+    for (int i = 0; i < count; i++) {
         error why = {""};
         bool holds = checks[i].holds(d, &why);
         report(j, as_json, checks[i].name, checks[i].what, holds, &why);
@@ -172,7 +183,7 @@ static bool open_any(dataset* d, const char* path, error* why)
     if (!ggnn_file_open(&d->file, path)) return error_set(why, "%s", d->file.error);
     if (!ggnn_file_find(&d->file, "indptr")) return true;
     ggnn_file_close(&d->file);
-    return dataset_open(d, path, why);
+    return dataset_open_any(d, path, why);
 }
 
 int verify_main(int argc, char** argv)

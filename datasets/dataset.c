@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ggnn_plan.h"
+
 /* Room for every id of num_nodes nodes, and for adding one to it, in the width of this build? */
 static bool ids_fit(int64_t num_nodes) { return DATASET_NODE == GGNN_FILE_I64 || num_nodes <= INT32_MAX; }
 
@@ -56,7 +58,8 @@ static bool open_rows(dataset* d, const char* name, int64_t num_rows, dataset_ro
     const ggnn_file_section* s = ggnn_file_find(&d->file, name);
     if (!s) return true;
     if (!has_shape(s, GGNN_FILE_F32, 2, 0, num_rows) && !has_shape(s, GGNN_FILE_F16, 2, 0, num_rows))
-        return wrong_shape(d, s, num_rows == d->num_nodes ? "f32 or f16 (N, F)" : "f32 or f16 (E, F)", why);
+        return wrong_shape(d, s, rows != &d->feat ? "f32 or f16 (E, F)" : d->part.parts ? "f32 or f16 (rows of the part, F)"
+                                 : "f32 or f16 (N, F)", why);
     if (s->dim[1] < 1 || s->dim[1] > DATASET_MAX_WIDTH)
         return error_set(why, "%s: section '%s' is %lld wide, not 1 to %d", d->file.path, name, (long long)s->dim[1],
                          DATASET_MAX_WIDTH);
@@ -97,16 +100,66 @@ static bool open_others(dataset* d, error* why)
     return true;
 }
 
-bool dataset_open(dataset* d, const char* path, error* why)
+/* A section of a part that must be there, with so many entries. */
+static const void* part_array(dataset* d, const char* name, ggnn_file_type type, int64_t length, error* why)
+{
+    const ggnn_file_section* s = ggnn_file_need(&d->file, name, type, 1);
+    if (s && s->dim[0] == length) return ggnn_file_data(&d->file, s);
+    if (!s) error_set(why, "%s: a part: %s", d->file.path, d->file.error);
+    else error_set(why, "%s: a part: section '%s' has %lld entries, not %lld", d->file.path, name, (long long)s->dim[0], (long long)length);
+    return NULL;
+}
+
+static bool open_part(dataset* d, error* why)
+{
+    const ggnn_file_section* ids = ggnn_file_find(&d->file, "part_id");
+    dataset_part* p = &d->part;
+    const int64_t* of;
+    if (!ggnn_file_find(&d->file, "part_of")) return true;
+    if (!(of = part_array(d, "part_of", GGNN_FILE_I64, 6, why))) return false;
+    if (of[4] < 1 || of[4] > GGNN_PARTS_MAX || of[3] < 0 || of[3] >= of[4] || of[5] < 0 || of[5] > GGNN_HOPS_MAX)
+        return error_set(why, "%s: section 'part_of': part %lld of %lld with %lld hops: parts are 1 to %d, hops 0 to %d", d->file.path,
+                         (long long)of[3], (long long)of[4], (long long)of[5], GGNN_PARTS_MAX, GGNN_HOPS_MAX);
+    *p = (dataset_part){.number = (int32_t)of[3], .parts = (int32_t)of[4], .hops = (int32_t)of[5], .graph_crc = of[0],
+                        .feat_crc = of[1], .weight_crc = of[2], .num_rows = ids ? ids->dim[0] : 0};
+    return (p->id = part_array(d, "part_id", DATASET_NODE, p->num_rows, why)) &&
+           (p->degree = part_array(d, "part_degree", GGNN_FILE_I64, p->num_rows, why)) &&
+           (p->held = part_array(d, "part_held", GGNN_FILE_I64, p->parts + 1, why)) &&
+           (p->owner = part_array(d, "owner", GGNN_FILE_I32, d->num_nodes, why));
+}
+
+bool dataset_open_any(dataset* d, const char* path, error* why)
 {
     memset(d, 0, sizeof *d);
     if (!ggnn_file_open(&d->file, path)) return error_set(why, "%s", d->file.error);
-    if (open_graph(d, why) && open_rows(d, "feat", d->num_nodes, &d->feat, why) &&
+    if (open_graph(d, why) && open_part(d, why) && open_rows(d, "feat", dataset_num_rows(d), &d->feat, why) &&
         open_rows(d, "edge_feat", d->num_edges, &d->edge_feat, why) && open_label(d, why) && open_others(d, why))
         return true;
     dataset_close(d);
     return false;
 }
+
+bool dataset_open(dataset* d, const char* path, error* why)
+{
+    if (!dataset_open_any(d, path, why)) return false;
+    if (!d->part.parts) return true;
+    error_set(why, "%s: it has part %d of %d of a graph alone, and this needs the whole graph: the file that ggnn-data partition "
+                   "--extract was given", path, (int)d->part.number, (int)d->part.parts);
+    dataset_close(d);
+    return false;
+}
+
+int64_t dataset_graph_crc(const dataset* d) { return d->part.parts ? d->part.graph_crc : ggnn_file_graph_crc(&d->file); }
+
+int64_t dataset_section_crc(const dataset* d, const char* section)
+{
+    const ggnn_file_section* s = ggnn_file_find(&d->file, section);
+    if (d->part.parts && strcmp(section, "feat") == 0) return d->part.feat_crc;
+    if (d->part.parts && strcmp(section, "weight") == 0) return d->part.weight_crc;
+    return s ? (int64_t)s->crc : -1;
+}
+
+int64_t dataset_num_rows(const dataset* d) { return d->part.parts ? d->part.num_rows : d->num_nodes; }
 
 void dataset_close(dataset* d)
 {

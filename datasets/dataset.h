@@ -11,7 +11,8 @@
      external_id  (N)       i64         what the source of the data called each node
      pre_feat, pre_of                   the first layer's sums over all neighbours: preprocess.h
      graph_crc    (1)       i64         in files beside a graph: its identity, ggnn_file_graph_crc
-     features_only (1)      f64         generated graphs: test accuracy of the best rule that sees features alone */
+     features_only (1)      f64         generated graphs: test accuracy of the best rule that sees features alone
+     part_of, part_id, part_degree, part_held, owner     of a part, whose feat has fewer rows: part.h */
 #ifndef DATASETS_DATASET_H
 #define DATASETS_DATASET_H
 #include "common/error.h"
@@ -33,11 +34,23 @@ typedef struct {      /* rows of fixed width */
     int32_t width;
 } dataset_rows;
 
+typedef struct {               /* what a file that has one part of a graph says of it (part.h) */
+    int32_t number, parts;     /* parts 0: the file has a whole graph */
+    int32_t hops;              /* around its training nodes */
+    int64_t graph_crc, feat_crc, weight_crc; /* the whole graph's: its identity, and of two sections; -1: it has none */
+    int64_t num_rows;          /* nodes whose rows it has */
+    const ggnn_node* id;       /* (num_rows) them, ascending: row i of feat is node id[i]'s */
+    const int64_t* degree;     /* (num_rows) their lists' lengths in the whole graph */
+    const int64_t* held;       /* (parts + 1) nodes that each part has; last, that any has */
+    const int32_t* owner;      /* (N) whose part each training node is; -1: no training node */
+} dataset_part;
+
 typedef struct {
     ggnn_file file;
     int64_t num_nodes, num_edges;
+    dataset_part part;
     ggnn_csc csc;               /* indptr (num_nodes + 1), indices (num_edges), weight (num_edges) or NULL */
-    dataset_rows feat;          /* (num_nodes, width) */
+    dataset_rows feat;          /* (num_nodes, width); of a part (num_rows, width) */
     dataset_rows edge_feat;     /* (num_edges, width) */
     const int32_t* label;       /* (num_nodes) classes, -1 unknown; or NULL */
     const float* target;        /* (num_nodes) real labels, NaN unknown; or NULL */
@@ -52,6 +65,17 @@ typedef struct {
    and after itself. */
 bool dataset_open(dataset* d, const char* path, error* why);
 void dataset_close(dataset* d);
+
+/* The same of a file that may have a part of a graph alone, which dataset_open refuses. */
+bool dataset_open_any(dataset* d, const char* path, error* why);
+
+/* The identity of the graph, and the checksum that its file's table has of a section, -1 where there is none: of a part those
+   of the whole graph, so that what belongs to the one belongs to the other. */
+int64_t dataset_graph_crc(const dataset* d);
+int64_t dataset_section_crc(const dataset* d, const char* section);
+
+/* Rows of `feat`: N, or those of a part. */
+int64_t dataset_num_rows(const dataset* d);
 
 /* Graph and features as ggnn.h takes them: plain memory, which is the mapped file. They point into d. */
 ggnn_graph dataset_graph(const dataset* d);

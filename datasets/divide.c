@@ -93,3 +93,17 @@ void divide_rest(int32_t* owner, ggnn_node* queue, const ggnn_graph* g, int32_t 
     for (int64_t v = 0; v < g->num_nodes; v++)
         if (owner[v] < 0) owner[v] = (int32_t)(v % parts);
 }
+
+void divide_larger_first(int32_t* owner, int32_t* place, int64_t num_nodes, int32_t parts)
+{
+    int64_t size[GGNN_PARTS_MAX] = {0}, most = 0;
+    int32_t next = 0;
+    for (int64_t v = 0; v < num_nodes; v++)
+        if (owner[v] >= 0) size[owner[v]]++;
+    for (int32_t p = 0; p < parts; p++) most = size[p] > most ? size[p] : most;
+    for (int large = 1; large >= 0; large--)
+        for (int32_t p = 0; p < parts; p++)
+            if ((size[p] == most) == large) place[p] = next++;
+    for (int64_t v = 0; v < num_nodes; v++)
+        if (owner[v] >= 0) owner[v] = place[owner[v]];
+}

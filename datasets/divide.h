@@ -42,4 +42,8 @@ bool divide_nodes(int32_t* owner, int64_t* closures_cut, const ggnn_graph* g, co
    node goes to the part that reaches it first, over in-edges; what none reaches to v mod parts. queue (N): workspace. Lists
    must be valid. O(N + E). */
 void divide_rest(int32_t* owner, ggnn_node* queue, const ggnn_graph* g, int32_t parts);
+
+/* Parts of training nodes in another order: larger ones first, of equal ones as they were; place (parts): where each has come. owner
+   (N): -1 stays. Sizes differ by one at most. */
+void divide_larger_first(int32_t* owner, int32_t* place, int64_t num_nodes, int32_t parts);
 #endif

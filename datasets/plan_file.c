@@ -17,7 +17,7 @@ bool plan_file_name(const char** out, char beside[PLAN_FILE_NAME], const char* g
 
 static bool write_common(ggnn_file_writer* w, const dataset* d, const char* made_by)
 {
-    const int64_t one = 1, length = (int64_t)strlen(made_by), crc = ggnn_file_graph_crc(&d->file);
+    const int64_t one = 1, length = (int64_t)strlen(made_by), crc = dataset_graph_crc(d);
     return ggnn_file_append(w, "graph_crc", GGNN_FILE_I64, 1, &one, &crc) &&
            ggnn_file_append(w, "made_by", GGNN_FILE_U8, 1, &length, made_by);
 }
@@ -69,9 +69,9 @@ static bool open_common(ggnn_file* f, const char* path, const dataset* d, error*
     if (!ggnn_file_open(f, path)) return error_set(why, "%s", f->error);
     crc = array_of(f, "graph_crc", GGNN_FILE_I64, 1, why);
     if (!crc) return false;
-    if (*crc == ggnn_file_graph_crc(&d->file)) return true;
+    if (*crc == dataset_graph_crc(d)) return true;
     return error_set(why, "%s: it belongs to another graph: that has CRC %08llx, %s has %08llx", path, (unsigned long long)*crc,
-                     d->file.path, (unsigned long long)ggnn_file_graph_crc(&d->file));
+                     d->file.path, (unsigned long long)dataset_graph_crc(d));
 }
 
 static bool check_rank(const ggnn_file* f, const char* name, const ggnn_node* rank, int64_t n, error* why)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "common/memory.h"
+#include "datasets/divide.h"
 #include "datasets/plan_file.h"
 
 static bool graph_fails(const ggnn_fault* fault, error* why)
@@ -11,21 +12,13 @@ static bool graph_fails(const ggnn_fault* fault, error* why)
                      (long long)fault->node, fault->what);
 }
 
-/* Larger parts first; of equal ones as they were. */
+/* Larger parts first, so that a pass over all of them needs no table. */
 static void order_parts(division* d, int64_t num_nodes)
 {
-    int32_t place[GGNN_PARTS_MAX], next = 0;
-    int64_t size[GGNN_PARTS_MAX] = {0}, least = (d->num_ids + d->parts - 1) / d->parts;
+    int32_t place[GGNN_PARTS_MAX];
+    divide_larger_first(d->owner, place, num_nodes, d->parts);
     for (int64_t v = 0; v < num_nodes; v++)
-        if (d->owner[v] >= 0) size[d->owner[v]]++;
-    for (int large = 1; large >= 0; large--)
-        for (int32_t p = 0; p < d->parts; p++)
-            if ((size[p] == least) == large) {
-                d->trained[next] = size[p];
-                place[p] = next++;
-            }
-    for (int64_t v = 0; v < num_nodes; v++)
-        if (d->owner[v] >= 0) d->owner[v] = place[d->owner[v]];
+        if (d->owner[v] >= 0) d->trained[d->owner[v]]++;
 }
 
 static void list_ids(division* d, const ggnn_node* ids)
