@@ -27,7 +27,7 @@ static const char text[] =
     "all that --hops hops of full lists reach from them. What took how long, and by how many threads, is said on standard error:\n"
     "the methods take one, as each choice depends on those before it; replication takes a thread a part.\n"
     "--extract writes what each part of pagraph holds as a graph of its own, to FILE.part.0, FILE.part.1 ...: the lists and\n"
-    "rows that its training nodes reach, on which a device can train without the others'.";
+    "rows that its training nodes reach, on which a device trains without the others' (ggnn-train --data FILE.part.{r}).";
 
 typedef struct {
     int method, balance;

@@ -144,7 +144,7 @@ bool dataset_open(dataset* d, const char* path, error* why)
     if (!dataset_open_any(d, path, why)) return false;
     if (!d->part.parts) return true;
     error_set(why, "%s: it has part %d of %d of a graph alone, and this needs the whole graph: the file that ggnn-data partition "
-                   "--extract was given", path, (int)d->part.number, (int)d->part.parts);
+                   "--extract was given. A part can be trained on", path, (int)d->part.number, (int)d->part.parts);
     dataset_close(d);
     return false;
 }

@@ -87,3 +87,18 @@ bool agree_on_owners(comm* c, const config* with, const task* t, error* why)
     snprintf(line, sizeof line, "--partition: its owners have CRC %08x", (unsigned)(split ? t->owners.crc : t->division.crc));
     return comm_same(c, line, why);
 }
+
+bool agree_on_parts(const config* with, const task* t, int32_t count, error* why)
+{
+    char first[256], other[256];
+    checkpoint_data_text(with, t, first);
+    for (int32_t i = 1; i < count; i++) {
+        checkpoint_data_text(with, &t[i], other);
+        if (strcmp(first, other) != 0)
+            return error_set(why, "%s and %s are parts of two graphs: %s; %s", t->set.file.path, t[i].set.file.path, first, other);
+        if (t->division.crc != t[i].division.crc)
+            return error_set(why, "%s and %s are parts of one graph that was divided in two ways: their owners have CRC %08x and %08x",
+                             t->set.file.path, t[i].set.file.path, (unsigned)t->division.crc, (unsigned)t[i].division.crc);
+    }
+    return true;
+}

@@ -12,4 +12,7 @@ bool agree_on_inputs(comm* c, const config* with, const task* t, const ggnn_file
 
 /* After task_divide: whose node each node is, where nodes have owners. */
 bool agree_on_owners(comm* c, const config* with, const task* t, error* why);
+
+/* In one process: are the parts of a graph that its ranks train on of one graph, and divided alike? task (count). */
+bool agree_on_parts(const config* with, const task* t, int32_t count, error* why);
 #endif

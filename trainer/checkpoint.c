@@ -25,8 +25,7 @@ static bool is_read(const config* c, const char* section)
 static void data_crcs(const config* c, const task* t, int64_t crc[DATA])
 {
     for (int i = 0; i < DATA; i++) {
-        const ggnn_file_section* s = ggnn_file_find(&t->set.file, data_section[i]);
-        crc[i] = s && is_read(c, data_section[i]) ? (int64_t)s->crc : -1;
+        crc[i] = is_read(c, data_section[i]) ? dataset_section_crc(&t->set, data_section[i]) : -1;
     }
 }
 
@@ -53,7 +52,7 @@ static bool save(const char* path, const config* c, const task* t, net* n, train
     char options[CONFIG_TEXT_MAX], params[PARAMS_TEXT_MAX];
     ggnn_file_writer w;
     net_state s = net_state_of(n);
-    int64_t crc = ggnn_file_graph_crc(&t->set.file), data_crc[DATA];
+    int64_t crc = dataset_graph_crc(&t->set), data_crc[DATA];
     const int64_t division_of[2] = {t->division.parts, t->division.crc};
     data_crcs(c, t, data_crc);
     at->updates = *s.updates;
@@ -136,7 +135,7 @@ const char* checkpoint_open(ggnn_file* f, const char* path, size_t* length, erro
 static bool same_graph(ggnn_file* f, const task* t, error* why)
 {
     const int64_t* crc = need(f, "graph_crc", GGNN_FILE_I64, 1, why);
-    int64_t here = ggnn_file_graph_crc(&t->set.file);
+    int64_t here = dataset_graph_crc(&t->set);
     if (!crc) return false;
     if (*crc == here) return true;
     return error_set(why, "%s was trained on a graph with checksum %08llx; that of %s is %08llx", f->path,
@@ -153,7 +152,7 @@ void checkpoint_data_text(const config* c, const task* t, char text[256])
 {
     int64_t crc[DATA];
     data_crcs(c, t, crc);
-    size_t used = (size_t)snprintf(text, 256, "--data has graph %08llx", (unsigned long long)ggnn_file_graph_crc(&t->set.file));
+    size_t used = (size_t)snprintf(text, 256, "--data has graph %08llx", (unsigned long long)dataset_graph_crc(&t->set));
     for (int i = 0; i < DATA; i++) {
         char one[32];
         crc_text(one, crc[i]);

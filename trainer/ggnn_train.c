@@ -45,6 +45,7 @@ typedef struct program program;
 typedef struct { /* one of the ranks that this process has; each is a thread, one that is alone is the main thread */
     program* of;
     comm* comm;
+    const task* task;
     int32_t threads; /* of OpenMP */
     training training;
     bool done;       /* to the end */
@@ -54,7 +55,8 @@ typedef struct { /* one of the ranks that this process has; each is a thread, on
 
 struct program {
     config config;
-    task task;
+    task* task;      /* (tasks) one for all ranks of this process; of parts of a graph one for each */
+    int32_t tasks;
     ggnn_file resumed;
     report report;
     int32_t ranks;   /* of this process */
@@ -85,7 +87,8 @@ static void warning(const char* format, ...)
 static void warn(const program* p)
 {
     const config* c = &p->config;
-    bool weighted = config_reads_weights(c), equal = weighted && !p->task.set.csc.weight;
+    const task* t = p->rank->task;
+    bool weighted = config_reads_weights(c), equal = weighted && !t->set.csc.weight;
     bool walks = config_walks(c) && !c->full_batch;
     if (equal)
         warning("--sampler %s: %s has no edge weights (section 'weight'): all neighbours are as likely",
@@ -102,10 +105,10 @@ static void warn(const program* p)
     if (c->trace_step && c->trace_step <= p->rank->training.at.step)
         warning("--trace-step %lld: %s was saved after step %lld: that step is not made again", (long long)c->trace_step, c->resume,
                 (long long)p->rank->training.at.step);
-    if (c->eval_every && !p->task.labelled[SPLIT_VAL])
+    if (c->eval_every && !t->labelled[SPLIT_VAL])
         warning("%s: no validation node has a label: the last epoch counts as the best one%s", c->data,
                 c->patience ? ", --patience ends nothing" : "");
-    if (c->eval_every && !p->task.labelled[SPLIT_TEST])
+    if (c->eval_every && !t->labelled[SPLIT_TEST])
         warning("%s: no test node has a label: there will be no test score", c->data);
 }
 
@@ -171,7 +174,8 @@ static void destroy(program* p, bool failed)
     factored_free(p->factored);
     memory_free(p->rank);
     memory_free(p->comm);
-    task_close(&p->task);
+    for (int32_t i = 0; p->task && i < p->tasks; i++) task_close(&p->task[i]);
+    memory_free(p->task);
     ggnn_file_close(&p->resumed);
 }
 
@@ -188,7 +192,7 @@ static bool begin_report(rank* r, error* why)
     for (int32_t i = 0; i < p->ranks; i++) threads += p->rank[i].threads;
     if (!report_open(to, &p->config, why)) return false; /* all that is read is good: an old log may go */
     warn(p);
-    report_start(to, &p->config, &p->task, worker_net(w), r->comm, threads, worker_batches(w), &r->training.at);
+    report_start(to, &p->config, r->task, worker_net(w), r->comm, threads, worker_batches(w), &r->training.at);
     return true;
 }
 
@@ -218,7 +222,7 @@ static bool open_training(rank* r, error* why)
     device* d = open_device(c, r->comm, r->threads, why);
     if (!d) return false;
     if (c->profile) d->profile = d->plain = d->serial = true;
-    return training_open(&r->training, c, &p->task, d, r->comm, p->factored, c->resume ? &resumed : NULL,
+    return training_open(&r->training, c, r->task, d, r->comm, p->factored, c->resume ? &resumed : NULL,
                          r->comm->rank ? NULL : &p->report, why);
 }
 
@@ -272,15 +276,34 @@ static bool run_threads(program* p, error* why)
 
 /* ==== the program =============================================================================================== */
 
-/* The data, alike for all ranks. */
+/* The data: of all ranks of this process or, where --data names a part for each, a task each. */
+static bool open_tasks(program* p, error* why)
+{
+    const config* c = &p->config;
+    const int32_t first = p->comm->rank;
+    p->tasks = strstr(c->data, CONFIG_RANK) ? p->ranks : 1;
+    p->task = memory_new((size_t)p->tasks * sizeof *p->task, "what ranks train on", why);
+    if (!p->task) return false;
+    for (int32_t i = 0; i < p->tasks; i++)
+        if (!task_open_part(&p->task[i], c, first + i, why)) return false;
+    for (int32_t r = 0; r < p->ranks; r++) {
+        p->rank[r].task = &p->task[p->tasks > 1 ? r : 0];
+        if (!task_is_of(p->rank[r].task, first + r, why)) return false;
+    }
+    return true;
+}
+
+/* The data, alike for all ranks, and whose nodes are whose. */
 static bool open_task(program* p, error* why)
 {
     const config* c = &p->config;
-    if (!task_open(&p->task, c, why)) return false;
+    if (!open_tasks(p, why)) return false;
     if (c->save && p->comm->rank == 0 && !checkpoint_possible(c->save, why)) return false;
-    if (p->mpi && !agree_on_inputs(p->comm, c, &p->task, &p->resumed, why)) return false;
-    if (!task_divide(&p->task, c, p->comm->ranks, why)) return false;
-    return !p->mpi || agree_on_owners(p->comm, c, &p->task, why);
+    if (p->mpi && !agree_on_inputs(p->comm, c, p->task, &p->resumed, why)) return false;
+    for (int32_t i = 0; i < p->tasks; i++)
+        if (!task_divide(&p->task[i], c, p->comm->ranks, why)) return false;
+    if (!agree_on_parts(c, p->task, p->tasks, why)) return false;
+    return !p->mpi || agree_on_owners(p->comm, c, p->task, why);
 }
 
 static int run(program* p, error* why)

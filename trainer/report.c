@@ -59,7 +59,11 @@ static void put_data(json* j, const task* t)
     json_int(j, "train", t->count[SPLIT_TRAIN]);
     json_int(j, "val", t->count[SPLIT_VAL]);
     json_int(j, "test", t->count[SPLIT_TEST]);
-    json_int(j, "graph_crc", ggnn_file_graph_crc(&t->set.file));
+    json_int(j, "graph_crc", dataset_graph_crc(&t->set));
+    if (t->set.part.parts) {
+        json_int(j, "part", t->set.part.number);
+        json_int(j, "rows", t->set.part.num_rows);
+    }
     json_end_object(j);
 }
 
@@ -219,6 +223,9 @@ void report_start(report* r, const config* c, const task* t, net* n, const comm*
     if (net_device(n)->name[0])
         printf("on %s: %s%s%s\n", net_device(n)->backend, net_device(n)->name, with->nccl ? "; between devices " : "",
                with->nccl ? comm_nccl_name() : "");
+    if (t->set.part.parts)
+        printf("part %d of %d: rows of %lld nodes; each device has a part of its own, and no other's data\n", (int)t->set.part.number,
+               (int)t->set.part.parts, (long long)t->set.part.num_rows);
     if (t->division.parts) print_division(&t->division);
     if (t->owners.at.parts) print_owners(&t->owners);
     if (c->resume)

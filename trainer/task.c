@@ -1,10 +1,13 @@
 #include "trainer/task.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/memory.h"
+#include "common/same_file.h"
 #include "datasets/hotness.h"
+#include "datasets/part.h"
 #include "datasets/preprocess.h"
 
 int32_t task_class(const task* t, int64_t v)
@@ -82,7 +85,7 @@ static bool verify(task* t, const config* c, error* why)
 {
     ggnn_file* f = &t->set.file;
     const char* const read[] = {"indptr", "indices", "label", "split", c->preprocess ? "pre_feat" : "feat",
-                                c->preprocess ? "pre_of" : NULL, config_reads_weights(c) ? "weight" : NULL};
+                                c->preprocess ? "pre_of" : NULL, config_reads_weights(c) ? "weight" : NULL, "part_id", "part_degree", "owner"};
     for (size_t i = 0; i < sizeof read / sizeof *read; i++) {
         const ggnn_file_section* s = read[i] ? ggnn_file_find(f, read[i]) : NULL;
         if (s && !ggnn_file_check(f, s)) return error_set(why, "--verify: %s", f->error);
@@ -90,24 +93,125 @@ static bool verify(task* t, const config* c, error* why)
     return true;
 }
 
-bool task_open(task* t, const config* c, error* why)
+static int64_t sampled_hops(const config* c) { return config_has(c, NET_ALONE) ? 0 : c->layers - (c->preprocess ? 1 : 0); }
+
+/* ==== a part of a graph ========================================================================================= */
+
+typedef struct {
+    bool set;
+    const char *how, *why;
+} obstacle;
+
+/* Options that read what a part does not have. */
+static bool check_options(const task* t, const config* c, error* why)
+{
+    const dataset_part* p = &t->set.part;
+    const bool others = c->store == STORE_PARTS || c->store == STORE_SHARDS || c->gather == GATHER_EXCHANGE;
+    const obstacle cannot[] = {
+        {c->partition != PARTITION_PAGRAPH || c->parallel == PARALLEL_SPLIT, "by --partition pagraph alone",
+         "a device has no other part's nodes"},
+        {c->partition_file != NULL, "without --partition-file", "the part says whose nodes are whose"},
+        {c->shuffle != SHUFFLE_LOCAL, "by --shuffle local alone", "a device's batches would have other parts' training nodes"},
+        {c->preprocess, "without --preprocess", "it has no sums of the first layer"},
+        {others, "without --store parts, shards and --gather exchange", "devices have nothing for each other"},
+        {c->topology != NULL, "without --topology", "there are no parts to place"},
+        {c->tiers && c->store_features > 0, "with --cache or --store-features 0 in tiers",
+         "what no cache has of its rows stays in the host's memory"},
+        {c->slopes_measured, "without --slopes measure", "it caches any node"}};
+    for (size_t i = 0; i < sizeof cannot / sizeof *cannot; i++)
+        if (cannot[i].set)
+            return error_set(why, "%s: part %d of %d of a graph trains %s: %s", t->set.file.path, (int)p->number, (int)p->parts,
+                             cannot[i].how, cannot[i].why);
+    if (sampled_hops(c) <= p->hops) return true;
+    return error_set(why, "%s: it has %d hops around its training nodes, and --layers %d samples %d: ggnn-data partition --extract --hops %d",
+                     t->set.file.path, (int)p->hops, (int)c->layers, (int)sampled_hops(c), (int)sampled_hops(c));
+}
+
+/* GCN's factors are of the whole graph. */
+static bool open_degrees(task* t, const config* c, error* why)
+{
+    const int64_t n = t->set.num_nodes;
+    if (!config_has(c, NET_BY_DEGREE)) return true;
+    t->lengths = memory_new(memory_product((size_t)n + 1, sizeof *t->lengths, 1), "degrees of nodes", why);
+    if (!t->lengths) return false;
+    part_degrees(t->lengths, &t->set, t->row);
+    t->degrees = ggnn_graph_plain(t->lengths, NULL, NULL, n, t->lengths[n]);
+    return true;
+}
+
+static bool open_part(task* t, const config* c, error* why)
+{
+    if (!t->set.part.parts) return true;
+    if (!check_options(t, c, why)) return false;
+    t->row = memory_new(memory_product((size_t)t->set.num_nodes, sizeof *t->row, 1), "rows by node", why);
+    if (!t->row || !part_check(&t->set, t->row, why)) return false;
+    t->features = part_features(&t->set, t->row, t->base);
+    return open_degrees(t, c, why);
+}
+
+/* Evaluation of the whole graph reads every list; of sampled batches what validation and test nodes reach. */
+static bool check_evaluation(const task* t, const config* c, error* why)
+{
+    static const char* const what[] = {NULL, NULL, "its validation nodes", "its test nodes"};
+    const int64_t n = t->set.num_nodes;
+    bool good = true;
+    if (!t->set.part.parts || !c->eval_every) return true;
+    if (c->eval == EVAL_FULL) {
+        ggnn_node* all = memory_new(memory_product((size_t)n, sizeof *all, 1), "all nodes", why);
+        for (int64_t v = 0; all && v < n; v++) all[v] = (ggnn_node)v;
+        good = all && part_reaches(&t->set, t->row, all, n, 1, "full evaluations (--eval-every 0: none)", why);
+        memory_free(all);
+    }
+    for (int part = SPLIT_VAL; c->eval != EVAL_FULL && good && part <= SPLIT_TEST; part++)
+        good = part_reaches(&t->set, t->row, t->ids[part], t->count[part], (int32_t)sampled_hops(c), what[part], why);
+    return good;
+}
+
+bool task_is_of(const task* t, int32_t rank, error* why)
+{
+    const dataset_part* p = &t->set.part;
+    return !p->parts || p->number == rank ||
+           error_set(why, "%s: it is part %d of %d, and device %d trains on part %d: name the files by their numbers, as in --data FILE.part.{r}",
+                     t->set.file.path, (int)p->number, (int)p->parts, (int)rank, (int)rank);
+}
+
+/* ==== opening =================================================================================================== */
+
+/* c->data with the rank's number for {r}; it may not be what is written. */
+static bool set_path(task* t, const config* c, int32_t rank, error* why)
+{
+    const char* at = strstr(c->data, CONFIG_RANK);
+    if (!at) return true;
+    const size_t bytes = strlen(c->data) + 16;
+    t->path = memory_new(bytes, "the name of a part", why);
+    if (!t->path) return false;
+    snprintf(t->path, bytes, "%.*s%d%s", (int)(at - c->data), c->data, (int)rank, at + strlen(CONFIG_RANK));
+    const file_read read = {t->path, "the data"};
+    return same_file_as_none("--save", c->save, &read, 1, why) && same_file_as_none("--log", c->log, &read, 1, why);
+}
+
+bool task_open(task* t, const config* c, error* why) { return task_open_part(t, c, 0, why); }
+
+bool task_open_part(task* t, const config* c, int32_t rank, error* why)
 {
     memset(t, 0, sizeof *t);
-    if (!dataset_open(&t->set, c->data, why)) return false;
+    if (!set_path(t, c, rank, why) || !dataset_open_any(&t->set, t->path ? t->path : c->data, why)) {
+        memory_free(t->path);
+        t->path = NULL;
+        return false;
+    }
     t->graph = dataset_graph(&t->set);
     t->features = dataset_features(&t->set);
     const preprocess_model first = c->model == NET_GCN ? PREPROCESS_GCN : PREPROCESS_SAGE;
-    bool good = !c->verify || verify(t, c, why);
-    if (good && !t->set.feat.rows) good = error_set(why, "%s: it has no features (section 'feat'); ggnn-data convert --random-features F gives some", c->data);
+    bool good = (!c->verify || verify(t, c, why)) && open_part(t, c, why);
+    if (good && !t->set.feat.rows) good = error_set(why, "%s: it has no features (section 'feat'); ggnn-data convert --random-features F gives some", t->set.file.path);
     good = good && (!c->preprocess || preprocess_rows(&t->set, first, &t->features, why));
-    good = good && set_loss(t, c, why) && set_splits(t, c, why);
+    good = good && set_loss(t, c, why) && set_splits(t, c, why) && check_evaluation(t, c, why);
     t->trained = t->labels;
     if (c->full_batch) good = good && dataset_check_graph(&t->set, why) && mask_labels(t, why); /* no sampler will look */
     if (!good) task_close(t);
     return good;
 }
-
-static int64_t sampled_hops(const config* c) { return config_has(c, NET_ALONE) ? 0 : c->layers - (c->preprocess ? 1 : 0); }
 
 /* As ggnn-data partition by its defaults, but for --presample-epochs. */
 static bool find_owners(task* t, const config* c, int32_t ranks, error* why)
@@ -137,6 +241,7 @@ bool task_divide(task* t, const config* c, int32_t ranks, error* why)
     if (c->partition != PARTITION_PAGRAPH) return true;
     const division_how how = {t->ids[SPLIT_TRAIN], t->count[SPLIT_TRAIN], ranks, (int32_t)sampled_hops(c), c->closure_limit,
                               c->partition_file, &t->set};
+    if (t->set.part.parts) return division_open_part(&t->division, &how, why);
     return division_open(&t->division, &t->graph, &how, why);
 }
 
@@ -146,7 +251,10 @@ void task_close(task* t)
     division_close(&t->division);
     for (int part = 0; part < 4; part++) memory_free(t->ids[part]);
     memory_free(t->masked);
+    memory_free(t->row);
+    memory_free(t->lengths);
     dataset_close(&t->set);
+    memory_free(t->path);
     memset(t, 0, sizeof *t);
 }
 
@@ -159,8 +267,9 @@ tier_data task_tiers(const task* t)
 bool task_blame_features(const task* t, error* why)
 {
     const dataset_rows* feat = &t->set.feat;
-    const ggnn_store features = dataset_features(&t->set); /* as they were before any preprocessing */
+    const ggnn_store features = t->row ? t->features : dataset_features(&t->set); /* as they were before any preprocessing */
     for (int64_t v = 0; v < t->set.num_nodes; v++) {
+        if (t->row && t->row[v] >= t->set.part.num_rows) continue;
         const void* row = ggnn_row(&features, v);
         for (int32_t j = 0; j < feat->width; j++) {
             float x = feat->type == GGNN_F32 ? ((const float*)row)[j] : ggnn_half_to_float(((const uint16_t*)row)[j]);

@@ -20,6 +20,11 @@ typedef struct {
     int64_t labelled[4]; /* nodes in `ids` that have a label */
     void* masked;       /* of `trained` */
     division division;  /* of the training nodes, among ranks */
+    char* path;         /* of the file; NULL: the options' own */
+    ggnn_node* row;     /* (N) of a part of a graph: the rows by node (part_check) */
+    const void* base[3]; /* where its `features` lie */
+    int64_t* lengths;   /* (N + 1) what its `degrees` point to */
+    ggnn_graph degrees; /* of GCN: a graph whose lists are as long as in the whole graph; all zeros: `graph` has them */
     node_owners owners;     /* of all nodes, in --parallel split; all zeros: none */
 } task;
 
@@ -28,7 +33,15 @@ typedef struct {
 bool task_open(task* t, const config* c, error* why);
 void task_close(task* t);
 
-/* Divides nodes among so many ranks: with --parallel split all of them, with --partition pagraph those of training. */
+/* The same of rank number `rank`, where c->data names a part of a graph for each: its number stands for {r}. A file that has a part is
+   checked, and what it cannot do with these options is an error that names the node, or the option. O(N + rows + edges). */
+bool task_open_part(task* t, const config* c, int32_t rank, error* why);
+
+/* May a rank of this number train on it? Any on a whole graph. */
+bool task_is_of(const task* t, int32_t rank, error* why);
+
+/* Divides nodes among so many ranks: with --parallel split all of them, with --partition pagraph those of training. Of a part
+   its file says whose they are. */
 bool task_divide(task* t, const config* c, int32_t ranks, error* why);
 
 /* What tiers are planned for. */

@@ -32,6 +32,7 @@ static net_config network_of(const config* c, const task* t, device* d, bool ext
         .split = c->parallel == PARALLEL_SPLIT,
         .in_parts = c->split_partial,
         .seed = (uint64_t)c->seed,
+        .degrees = t->degrees.whole.indptr ? &t->degrees : NULL,
     };
 }
 
@@ -102,7 +103,7 @@ static tiers_source source_of(const worker* w, const config* c, const task* t)
     from.machines = c->store == STORE_SHARDS;
     from.exchange = from.machines || c->gather == GATHER_EXCHANGE;
     if (c->parallel == PARALLEL_SPLIT && t->owners.at.parts && !from.exchange) from.owned = &t->owners.at;
-    if (in_parts(w, c)) from.over = w->comm;
+    if (in_parts(w, c) && !t->set.part.parts) from.over = w->comm;
     if (from.over && !c->topology) from.samplers = w->samplers;
     if (c->tiers) from.plan = &w->planned.plan;
     return from;

@@ -465,6 +465,21 @@ TEST(devices_with_their_own_training_nodes_write_the_cpus_log)
     CHECK_EQ(train("--resume c --epochs 3 --devices 2 --backend cuda-emulated"), 1);
 }
 
+// Parameters to the bit, with all rows of a part in its device, and with a cache of some.
+TEST(devices_train_on_parts_of_a_graph_as_on_the_whole)
+{
+    CHECK_EQ(shell(build + "/ggnn-data generate planted g --nodes 300 --edges 1200 --classes 4 --features 6 >out 2>&1"), 0);
+    CHECK_EQ(shell(build + "/ggnn-data partition g --method pagraph --parts 2 --extract >out 2>&1"), 0);
+    for (const char* model : {"--model gcn ", "--model sage "}) {
+        const std::string all = std::string("--hidden 8 --fanout 4,3 --batch 50 --epochs 2 --devices 2 --eval-every 0 --backend cuda-emulated ") + model;
+        CHECK_EQ(train(all + "--partition pagraph --partition-file g.part --save whole"), 0);
+        CHECK_EQ(shell("mv g hidden"), 0);
+        CHECK_EQ(train(all + "--data g.part.{r} --save parts"), 0);
+        CHECK_EQ(train(all + "--data g.part.{r} --save cached --cache degree --cache-ratio .1 --reserve-bytes 0"), 0);
+        CHECK_EQ(shell("mv hidden g && cmp whole parts && cmp whole cached"), 0);
+    }
+}
+
 // Before anything is loaded. A device of the emulator has what SIMT_MEMORY says, of which the program takes some 4 MB.
 TEST(what_a_device_needs_and_has_not_is_said_before_loading)
 {
@@ -928,6 +943,7 @@ int main(int argc, char** argv)
         RUN_SLOW(explain_gives_every_setting_the_room_that_training_leaves);
         RUN(devices_that_sample_for_others_give_the_bits_of_one_fewer);
         RUN(devices_with_their_own_training_nodes_write_the_cpus_log);
+        RUN(devices_train_on_parts_of_a_graph_as_on_the_whole);
         RUN(what_a_device_needs_and_has_not_is_said_before_loading);
     RUN(what_a_device_needs_is_the_sum_of_its_arrays);
         RUN(what_lies_in_tiers_trains_as_what_is_resident);

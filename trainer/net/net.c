@@ -172,12 +172,31 @@ static bool check_config(const net_config* c, const ggnn_batch* like, const net_
     return true;
 }
 
+/* GCN's factors of all nodes: by the lists that are there or, where some are not, by degrees that the host has. */
+static bool fill_degrees(net* n, error* why)
+{
+    const ggnn_graph* known = n->config.degrees;
+    if (!n->inv_sqrt) return true;
+    if (!known) {
+        n->ops->gcn_norm(n, n->inv_sqrt);
+        return true;
+    }
+    const size_t bytes = memory_product((size_t)known->num_nodes, sizeof *n->inv_sqrt, 1);
+    float* there = memory_new(bytes, "factors of nodes", why);
+    if (!there) return false;
+    ggnn_gcn_norm(there, known);
+    device_upload(n->device, n->inv_sqrt, there, bytes);
+    memory_free(there);
+    return true;
+}
+
 /* What a plan cannot write, as it only says where things are. */
-static void fill(net* n)
+static bool fill(net* n, error* why)
 {
     if (n->chunk.src) device_upload(n->device, n->chunk.src, &n->chunk.most.src, sizeof n->chunk.most.src);
-    if (n->inv_sqrt) n->ops->gcn_norm(n, n->inv_sqrt);
+    if (!fill_degrees(n, why)) return false;
     if (viewable(n)) n->whole.view = (float*)n->data.features->rows; /* read only */
+    return true;
 }
 
 /* After a plan that counted: the matrices, all zeros. */
@@ -186,8 +205,7 @@ static bool allocate_matrices(net* n, error* why)
     n->memory = device_new(n->device, n->used, "the matrices of the network", why);
     if (!n->memory) return false;
     plan(n); /* places them */
-    fill(n);
-    return !n->device->failed.text[0] || error_set(why, "%s", n->device->failed.text);
+    return fill(n, why) && (!n->device->failed.text[0] || error_set(why, "%s", n->device->failed.text));
 }
 
 static bool allocate(net* n, error* why)

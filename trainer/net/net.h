@@ -77,6 +77,7 @@ typedef struct {
     bool preprocessed;  /* features are what layer 0 of GCN or GraphSAGE's mean sums over all neighbours (preprocess.h):
                            that layer only multiplies. No residual, no input dropout */
     uint64_t seed;      /* of initial weights and dropout */
+    const ggnn_graph* degrees; /* the host's: whose degrees are the nodes' where not all lists are there; NULL: the graph's */
 } net_config;
 
 /* What is read and never written; must outlive the net. What it points to lies on the net's device. labels may be

@@ -33,7 +33,8 @@ typedef struct {
 #define AT(field) offsetof(config, field)
 #define HUGE_INT 9e18
 static const entry table[] = {
-    {"Data", 0, AT(data), 0, {"data", OPTION_TEXT, 0, 0, 0, "FILE", "The .ggnn file; made by ggnn-data.", 0}},
+    {"Data", 0, AT(data), 0, {"data", OPTION_TEXT, 0, 0, 0, "FILE", "The .ggnn file; made by ggnn-data. {r} stands "
+        "for a device's number: each has a part of the graph then (ggnn-data partition --extract), which is --partition pagraph.", 0}},
     {0, NO_RESULT, AT(verify), 0, {"verify", OPTION_FLAG, 0, 0, 0, 0,
         "Before training, compare the parts of --data that it reads with the file's checksums: each process reads them once. "
         "Not given: damaged rows train on unnoticed; only the file's table is checked.", 0}},
@@ -565,6 +566,8 @@ static void set_others(config* c)
 {
     if (c->explain && !is_given(c, AT(epochs))) c->epochs = 1;
     if (c->explain) c->eval_every = 0;
+    const bool parts = strstr(c->data, CONFIG_RANK) && c->parallel == PARALLEL_DATA;
+    if (parts && !is_given(c, AT(partition)) && !c->resume) c->partition = PARTITION_PAGRAPH;
     if (config_counts_visits(c)) {
         if (!is_given(c, AT(sampler))) c->sampler = GGNN_WALK;
         if (!is_given(c, AT(eval))) c->eval = EVAL_SAMPLED;

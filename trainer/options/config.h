@@ -12,6 +12,8 @@
 #include "trainer/net/net.h"
 #include "trainer/store/tier_wants.h"
 
+#define CONFIG_RANK "{r}" /* in --data: the number of the rank */
+
 enum { CONFIG_OPTIONS_MAX = 96, CONFIG_TEXT_MAX = 8192, CONFIG_DEVICES_MAX = 256 };
 
 typedef enum { SCHEDULE_CONSTANT, SCHEDULE_COSINE, SCHEDULE_STEP } config_schedule;

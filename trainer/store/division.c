@@ -28,6 +28,8 @@ static void list_ids(division* d, const ggnn_node* ids)
     for (int64_t i = 0; i < d->num_ids; i++) d->ids[next[d->owner[ids[i]]]++] = ids[i];
 }
 
+static const char* file_of(const division_how* how) { return how->file ? how->file : how->of->file.path; }
+
 /* Each training node has a part, no other node has one, and sizes differ by one at most. */
 static bool check_file(division* d, const division_how* how, error* why)
 {
@@ -41,7 +43,7 @@ static bool check_file(division* d, const division_how* how, error* why)
         next++;
         if (d->owner[v] < 0)
             return error_set(why, "%s: training node %lld has no part: it was made for other training nodes (ggnn-data partition "
-                                  "--split)", how->file, (long long)v);
+                                  "--split)", file_of(how), (long long)v);
         size[d->owner[v]]++;
     }
     for (int32_t p = 1; p < d->parts; p++) {
@@ -50,7 +52,7 @@ static bool check_file(division* d, const division_how* how, error* why)
     }
     if (size[most] - size[least] <= 1) return true;
     return error_set(why, "%s: part %d has %lld training nodes, part %d has %lld: devices train on as many each, as ggnn-data "
-                          "partition --method pagraph makes them", how->file, (int)most, (long long)size[most], (int)least,
+                          "partition --method pagraph makes them", file_of(how), (int)most, (long long)size[most], (int)least,
                      (long long)size[least]);
 }
 
@@ -98,7 +100,8 @@ static bool measure(division* d, const ggnn_graph* g, error* why)
     return good;
 }
 
-bool division_open(division* d, const ggnn_graph* g, const division_how* how, error* why)
+/* Room for num_nodes owners. */
+static bool begin(division* d, int64_t num_nodes, const division_how* how, error* why)
 {
     const int32_t parts = how->parts;
     const int64_t num_ids = how->num_ids;
@@ -107,13 +110,43 @@ bool division_open(division* d, const ggnn_graph* g, const division_how* how, er
         return error_set(why, "--partition pagraph: %d parts at most, here are %d devices", GGNN_PARTS_MAX, (int)parts);
     if (parts > num_ids)
         return error_set(why, "--partition pagraph: %lld training nodes are fewer than %d devices", (long long)num_ids, (int)parts);
-    d->owner = memory_new(memory_product((size_t)g->num_nodes, sizeof *d->owner, 1), "owners of training nodes", why);
+    d->owner = memory_new(memory_product((size_t)num_nodes, sizeof *d->owner, 1), "owners of training nodes", why);
     d->ids = d->owner ? memory_new((size_t)num_ids * sizeof *d->ids, "training nodes by owner", why) : NULL;
-    if (!d->ids || !divide(d, g, how, why)) return false;
-    order_parts(d, g->num_nodes);
+    return d->ids != NULL;
+}
+
+/* What follows from the owners. */
+static void finish(division* d, int64_t num_nodes, const division_how* how)
+{
+    order_parts(d, num_nodes);
     list_ids(d, how->ids);
-    d->crc = ggnn_file_crc32c(0, d->owner, g->num_nodes * (int64_t)sizeof *d->owner);
+    d->crc = ggnn_file_crc32c(0, d->owner, num_nodes * (int64_t)sizeof *d->owner);
+}
+
+bool division_open(division* d, const ggnn_graph* g, const division_how* how, error* why)
+{
+    if (!begin(d, g->num_nodes, how, why) || !divide(d, g, how, why)) return false;
+    finish(d, g->num_nodes, how);
     return measure(d, g, why);
+}
+
+bool division_open_part(division* d, const division_how* how, error* why)
+{
+    const int64_t n = how->of->num_nodes;
+    const dataset_part* p = &how->of->part;
+    *d = (division){0};
+    if (p->parts != how->parts)
+        return error_set(why, "%s: it is one of %d parts, here are %d devices: give it --devices %d, or extract %d parts (ggnn-data partition)",
+                         how->of->file.path, (int)p->parts, (int)how->parts, (int)p->parts, (int)how->parts);
+    if (!begin(d, n, how, why)) return false;
+    memcpy(d->owner, p->owner, (size_t)n * sizeof *d->owner);
+    if (!check_file(d, how, why)) return false;
+    finish(d, n, how);
+    d->limit = 0;
+    d->hops = p->hops; /* of what it has, where fewer are sampled, too */
+    for (int32_t i = 0; i < d->parts; i++) d->held[i] = p->held[i];
+    d->touched = p->held[d->parts];
+    return true;
 }
 
 void division_close(division* d)

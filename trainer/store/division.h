@@ -35,6 +35,10 @@ typedef struct {
 bool division_open(division* d, const ggnn_graph* g, const division_how* how, error* why);
 void division_close(division* d); /* all zeros is fine */
 
+/* The same of a data set that is one of the parts: it says whose training nodes are whose, and how many nodes each part has. False:
+   other training nodes, or another number of parts. */
+bool division_open_part(division* d, const division_how* how, error* why);
+
 /* The closure of a part. list (N): its nodes, of which the first `*inner` are those whose lists batches read. Returns how
    many there are; -1 on failure. */
 int64_t division_closure(const division* d, const ggnn_graph* g, int32_t part, ggnn_node* list, int64_t* inner, error* why);

@@ -36,6 +36,9 @@ struct tiers {
     void* tables;
     void* host_tables;
 
+    /* of features of which the source has a part: their one array, by slot */
+    const void* base[3];
+
     /* (N) ranks by owner, of parts by hash */
     ggnn_node* owned[TIERS_KINDS];
 
@@ -73,8 +76,26 @@ static void show_graph(tiers* t, const ggnn_graph* g, error* why)
                                 g->num_nodes, g->num_edges);
 }
 
+/* Has the source a part of the rows alone? */
+static bool is_partial(const ggnn_store* f) { return f->base != NULL; }
+static int64_t rows_there(const ggnn_store* f, int64_t nodes) { return is_partial(f) ? f->at.stored : nodes; }
+
+/* Rows of a part of the nodes, one after the other. */
+static void show_partial(tiers* t, const ggnn_store* f, int64_t nodes, error* why)
+{
+    t->base[0] = show(t, f->base[0], (size_t)f->at.stored * (size_t)f->pitch, "the features", why);
+    t->view.features = *f;
+    t->view.features.base = show(t, t->base, sizeof t->base, "tables of parts", why);
+    t->view.features.at.rank = show(t, f->at.rank, (size_t)nodes * sizeof *f->at.rank, "ranks of nodes", why);
+    t->view.local = true;
+}
+
 static void show_features(tiers* t, const ggnn_store* f, int64_t nodes, error* why)
 {
+    if (is_partial(f)) {
+        show_partial(t, f, nodes, why);
+        return;
+    }
     t->view.features = *f;
     t->view.features.rows = show(t, f->rows, (size_t)nodes * (size_t)f->pitch, "the features", why);
     t->view.features.traffic = NULL;
@@ -303,7 +324,7 @@ static bool measure_own_parts(tiers* t, const cutter* k, holding* mine, error* w
 {
     for (int32_t p = 0; p < k->at.parts; p++) {
         piece* of = part_of(t, mine, k, p);
-        if (!stores(k, t->local_rank, p)) continue;
+        if (!stores(k, t->local_rank, p) || (k->kind == TIERS_FEATURES && t->base[0])) continue;
         if (!measure_piece(of, k, p, why)) return false;
         of->at = (int64_t)t->part.bytes;
         if (of->nodes) t->part.bytes += whole_units(on_host(t), bytes_of(k->from, k->kind, *of));
@@ -406,6 +427,16 @@ static bool set_parts(tiers* t, const cutter* k, const part_tables* to, holding*
     return true;
 }
 
+/* The host tier of a part of the rows. */
+static void set_partial(tiers* t, const cutter* k, const part_tables* to, error* why)
+{
+    const ggnn_store* f = &k->from->features;
+    const int64_t rows = k->at.stored;
+    t->placed[k->kind].host = rows;
+    t->placed_bytes[k->kind].host = net_bytes(k, (piece){rows, 0, 0});
+    if (k->at.cached < rows) to->base[0] = pin(t, f->base[0], (size_t)rows * (size_t)f->pitch, "features", why);
+}
+
 /* Where some node is read from it; else it has no address. */
 static void set_host(tiers* t, const cutter* k, const part_tables* to, error* why)
 {
@@ -470,6 +501,15 @@ static bool lay_out_owned(cutter* k, tiers* t, int32_t parts, int64_t* bound, er
     return status == GGNN_OK || error_set(why, "parts: %s", fault.what);
 }
 
+/* Of a part of the rows: the cache's nodes as they are, and the others where they lie in the host's array, slot 0. */
+static ggnn_layout in_place(const ggnn_layout* planned, const ggnn_layout* there)
+{
+    ggnn_layout at = *there;
+    at.cache_row = planned->cache_row;
+    at.cached = planned->cached;
+    return at;
+}
+
 /* By owners where there is no plan: of both kinds alike but by role. */
 static bool lay_out(layouts* y, tiers* t, const tiers_source* from, int64_t* bound, error* why)
 {
@@ -481,6 +521,7 @@ static bool lay_out(layouts* y, tiers* t, const tiers_source* from, int64_t* bou
         if (from->plan) k->at = tiers_layout(&from->plan->share[kind], by.count);
         else if (kind > 0 && !from->samplers) k->at = y->cut[0].at;
         else if (!lay_out_owned(k, t, by.count, bound + kind * (t->devices + 2), why)) return false;
+        if (kind == TIERS_FEATURES && t->base[0]) k->at = in_place(&k->at, &from->features.at);
         y->split[kind] = t->devices > 1 || k->at.stored < nodes || k->at.cached;
         t->parts[kind] = by.count;
         for (int32_t p = 0; p < by.count; p++) t->source[kind][p] = (int16_t)source_of(from->plan, by.first, t->local_rank, p);
@@ -507,7 +548,8 @@ static bool fill_tiers(tiers* t, layouts* y, const part_tables* table, holding* 
         const cutter* k = &y->cut[kind];
         if (!y->split[kind]) continue;
         if (!set_parts(t, k, table, machine, why)) return false;
-        set_host(t, k, table, why);
+        if (kind == TIERS_FEATURES && t->base[0]) set_partial(t, k, table, why);
+        else set_host(t, k, table, why);
         if (!k->at.cached) continue;
         set_slot(table, k, k->at.parts + 1, on_host(t) ? to_page(t->cache[kind].start) : t->cache[kind].start, y->cache[kind]);
         add_placed(t, k, offsetof(tiers_reads, cache), y->cache[kind]);
@@ -558,6 +600,7 @@ static bool open_split(tiers* t, const tiers_source* from, error* why)
     t->over = from->over;
     t->devices = t->over ? t->over->locals : 1;
     t->local_rank = t->over ? t->over->local : 0;
+    if (is_partial(&from->features)) t->base[0] = from->features.base[0];
     const size_t slots = (size_t)t->devices + 2, ranks = t->over ? (size_t)t->over->ranks : 1;
     t->host_tables = memory_new(tables_of(NULL, slots).bytes, "tables of parts", why);
     int16_t* source = t->host_tables ? memory_new(TIERS_KINDS * (size_t)t->devices * sizeof *source, "tables of parts", why) : NULL;
@@ -595,7 +638,8 @@ int64_t tiers_bytes(const tiers_source* from, int32_t part, int32_t parts)
             own[kind].edges += indptr[v + 1] - indptr[v];
         }
     const piece whole = {N, from->graph.num_edges, 0};
-    int64_t bytes = N * (int64_t)sizeof(int32_t) + (int64_t)bytes_of(from, TIERS_FEATURES, own[TIERS_FEATURES]);
+    const piece rows = {rows_there(&from->features, own[TIERS_FEATURES].nodes), 0, 0};
+    int64_t bytes = N * (int64_t)sizeof(int32_t) + (int64_t)bytes_of(from, TIERS_FEATURES, rows);
     bytes += (int64_t)bytes_of(from, TIERS_GRAPH, from->exchange ? whole : own[TIERS_GRAPH]);
     if (parts > 1 && owners_are_ranked(from)) bytes += (from->samplers ? 2 : 1) * N * (int64_t)sizeof(ggnn_node);
     for (int i = 0; i < TIERS_LISTS; i++) bytes += from->count[i] * (int64_t)sizeof(ggnn_node);
@@ -641,6 +685,7 @@ tiers_count tiers_counted(const tiers* t, tiers_kind kind)
     int64_t* copy = tables_of(t->host_tables, slots).counts;
     const int64_t* counts = device_read(t->view.device, copy, tables_of(t->tables, slots).counts, 3 * slots * sizeof *copy);
     sum.read = counted(t, kind, kind == TIERS_FEATURES ? counts + slots : counts);
+    if (kind == TIERS_FEATURES && t->base[0]) sum.read = (tiers_reads){sum.read.cache, 0, 0, sum.read.own}; /* slot 0 is the host's */
     if (kind == TIERS_FEATURES) sum.read_bytes = tiers_row_bytes(t, sum.read);
     else sum.read_bytes = list_bytes(sum.read, counted(t, kind, counts + 2 * slots));
     return sum;
@@ -685,7 +730,7 @@ tiers_reads tiers_plan_reads(const tiers_plan* plan, tiers_kind kind, const int6
 void tiers_rows_from(const tiers* t, int64_t from[GGNN_DEVICES_MAX])
 {
     memset(from, 0, GGNN_DEVICES_MAX * sizeof *from);
-    if (!t->tables || t->devices > GGNN_DEVICES_MAX) return;
+    if (!t->tables || t->devices > GGNN_DEVICES_MAX || t->base[0]) return;
     const size_t slots = (size_t)t->devices + 2;
     int64_t* copy = tables_of(t->host_tables, slots).counts;
     const int64_t* counts = device_read(t->view.device, copy, tables_of(t->tables, slots).counts, 3 * slots * sizeof *copy);

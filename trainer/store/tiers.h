@@ -60,7 +60,8 @@ typedef struct {
 
 typedef struct { /* the host's arrays; must outlive the views */
     ggnn_graph graph;    /* plain */
-    ggnn_store features; /* plain */
+    ggnn_store features; /* plain; or of a part of the nodes, the others having no rows: one part, in an array (part_features). Without
+                            `over`; a plan stores none of them, caches what is there, and its host tier is that array */
     net_labels labels;   /* (num_nodes) */
     const ggnn_node* ids[TIERS_LISTS]; /* (count[i]) lists of nodes that passes go over; NULL: there is none */
     int64_t count[TIERS_LISTS];
