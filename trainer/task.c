@@ -258,6 +258,13 @@ void task_close(task* t)
     memset(t, 0, sizeof *t);
 }
 
+bool task_keeps_closures(const task* t, const config* c)
+{
+    return t->division.parts && c->shuffle == SHUFFLE_LOCAL && (c->store == STORE_REPLICA || t->set.part.parts);
+}
+
+bool task_plans_tiers(const task* t, const config* c) { return c->tiers || (task_keeps_closures(t, c) && !t->set.part.parts); }
+
 tier_data task_tiers(const task* t)
 {
     return (tier_data){.set = &t->set, .graph = t->graph, .features = t->features, .train = t->ids[SPLIT_TRAIN],

@@ -44,6 +44,12 @@ bool task_is_of(const task* t, int32_t rank, error* why);
    its file says whose they are. */
 bool task_divide(task* t, const config* c, int32_t ranks, error* why);
 
+/* Does each device store what its training nodes reach, and nothing else? With --partition pagraph --store replica. */
+bool task_keeps_closures(const task* t, const config* c);
+
+/* Is what lies where planned? Where an option of tiers says so, or for closures. */
+bool task_plans_tiers(const task* t, const config* c);
+
 /* What tiers are planned for. */
 tier_data task_tiers(const task* t);
 

@@ -214,7 +214,7 @@ static bool report_all_ranks(training* t, error* why)
 /* And where everything lies: before the first epoch, and after `seconds` in which it was laid out once more. */
 static bool report_all_tiers(training* t, double seconds, error* why)
 {
-    if (!worker_places(&t->worker, t->config)) return true;
+    if (!worker_places(&t->worker, t->config, t->task)) return true;
     if (!gather_ranks(t, why)) return false;
     if (t->report) report_tiers(t->report, t->all, t->comm->ranks, worker_plan(&t->worker), worker_samplers(&t->worker), seconds);
     return true;

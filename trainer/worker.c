@@ -105,7 +105,7 @@ static tiers_source source_of(const worker* w, const config* c, const task* t)
     if (c->parallel == PARALLEL_SPLIT && t->owners.at.parts && !from.exchange) from.owned = &t->owners.at;
     if (in_parts(w, c) && !t->set.part.parts) from.over = w->comm;
     if (from.over && !c->topology) from.samplers = w->samplers;
-    if (c->tiers) from.plan = &w->planned.plan;
+    if (task_plans_tiers(t, c)) from.plan = &w->planned.plan;
     return from;
 }
 
@@ -262,9 +262,10 @@ static bool open_planned(worker* w, const config* c, const task* t, error* why)
 {
     const ggnn_sampling how = config_sampling(c);
     tiers_source from = source_of(w, c, t);
-    const tier_options options = config_tiers(c);
+    tier_options options = config_tiers(c);
     const tier_data data = task_tiers(t);
     tiers* first = NULL;
+    options.closure = task_keeps_closures(t, c);
     if (!tier_plan_open(&w->planned, &options, &data, w->comm, from.over, w->device, &how, why)) return false;
     if (tier_plan_asks_peak(&w->planned)) {
         if (!tiers_open(&w->tiers, w->device, &from, why) || !find_peak(w, c, t, why)) return false;
@@ -280,7 +281,7 @@ static bool open_planned(worker* w, const config* c, const task* t, error* why)
 
 static bool open_tiers(worker* w, const config* c, const task* t, error* why)
 {
-    if (c->tiers) return open_planned(w, c, t, why);
+    if (task_plans_tiers(t, c)) return open_planned(w, c, t, why);
     if (c->explain && !tier_plan_meet(&w->planned, w->comm, w->device, why)) return false;
     const tiers_source from = source_of(w, c, t);
     if (device_room(w->device) != INT64_MAX && !check_memory(w, c, t, &from, why)) return false;
@@ -511,7 +512,10 @@ worker_costs worker_costs_of(const worker* w)
 
 int32_t worker_samplers(const worker* w) { return w->samplers; }
 
-bool worker_places(const worker* w, const config* c) { return c->tiers || (w->role.of && in_parts(w, c)); }
+bool worker_places(const worker* w, const config* c, const task* t)
+{
+    return task_plans_tiers(t, c) || (w->role.of && in_parts(w, c));
+}
 
 /* Another net goes on where this one was: its parameters, gradient and moments, in memory of the host's. */
 static bool keep_state(worker* w, float** state, error* why)
@@ -561,7 +565,7 @@ bool worker_take_roles(worker* w, const config* c, const task* t, bool* laid_out
     if (!w->role.of || c->samplers || w->samplers) return true;
     if (!factored_fix(w->role.of, w->comm, &samplers, why)) return false;
     w->samplers = samplers;
-    if (!worker_places(w, c)) return true;
+    if (!worker_places(w, c, t)) return true;
     const int64_t updates = *net_state_of(w->net).updates;
     const net_profile profile = *net_profile_of(w->net);
     *laid_out = keep_state(w, &state, why) && lay_out_again(w, c, t, why);

@@ -95,7 +95,7 @@ bool worker_share(worker* w, factored* f, error* why);
    devices, *laid_out: these are laid out once more, by role; net and costs stay. All ranks call it. */
 bool worker_take_roles(worker* w, const config* c, const task* t, bool* laid_out, error* why);
 int32_t worker_samplers(const worker* w); /* by whose number memory is laid out; 0: not by role */
-bool worker_places(const worker* w, const config* c); /* is there something to say of what lies where? */
+bool worker_places(const worker* w, const config* c, const task* t); /* is there something to say of what lies where? */
 
 /* The pass of an epoch (from 0) begins, at its batch number *first. Its batch i is step epoch * batches + i. A worker that
    samples for others is back when it trains: *first becomes the batch that it trains on, or the one behind the last. */

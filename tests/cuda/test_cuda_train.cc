@@ -473,6 +473,8 @@ TEST(devices_train_on_parts_of_a_graph_as_on_the_whole)
     for (const char* model : {"--model gcn ", "--model sage "}) {
         const std::string all = std::string("--hidden 8 --fanout 4,3 --batch 50 --epochs 2 --devices 2 --eval-every 0 --backend cuda-emulated ") + model;
         CHECK_EQ(train(all + "--partition pagraph --partition-file g.part --save whole"), 0);
+        CHECK_EQ(train(all + "--partition pagraph --partition-file g.part --store replica --reserve-bytes 0 --save closures"), 0);
+        CHECK_EQ(shell("cmp whole closures"), 0);
         CHECK_EQ(shell("mv g hidden"), 0);
         CHECK_EQ(train(all + "--data g.part.{r} --save parts"), 0);
         CHECK_EQ(train(all + "--data g.part.{r} --save cached --cache degree --cache-ratio .1 --reserve-bytes 0"), 0);

@@ -781,6 +781,70 @@ TEST(a_file_that_does_not_fit_is_an_error_that_says_why)
     CHECK(says("none.part"));
 }
 
+/* ==== what a device stores ====================================================================================== */
+
+/* Nodes whose rows and whose lists two hops of part `part` read: breadth first over the arrays of the file. */
+static void reach_by_hand(const dataset* d, const int32_t* owner, int32_t part, int64_t rows_lists[2], int64_t* edges)
+{
+    const int64_t n = d->num_nodes;
+    uint8_t* hops = calloc((size_t)n, 1); /* left, and one: 0 is not reached */
+    rows_lists[0] = rows_lists[1] = *edges = 0;
+    for (int64_t v = 0; v < n; v++) hops[v] = d->split[v] == SPLIT_TRAIN && owner[v] == part ? 3 : 0;
+    for (int left = 3; left > 1; left--)
+        for (int64_t v = 0; v < n; v++)
+            for (int64_t e = d->csc.indptr[v]; hops[v] == left && e < d->csc.indptr[v + 1]; e++)
+                if (hops[d->csc.indices[e]] < left - 1) hops[d->csc.indices[e]] = (uint8_t)(left - 1);
+    for (int64_t v = 0; v < n; v++) {
+        rows_lists[0] += hops[v] > 0;
+        rows_lists[1] += hops[v] > 1;
+        if (hops[v] > 1) *edges += d->csc.indptr[v + 1] - d->csc.indptr[v];
+    }
+    free(hops);
+}
+
+TEST(a_replica_has_the_lists_and_rows_of_its_closure_and_nothing_else)
+{
+    static const char run[] = "--data cites.ggnn --devices 3 --partition pagraph --partition-file cites.part --fanout 4,3 --hidden 8 --batch 100 --epochs 2";
+    static const char* const more[] = {"", "--model gcn --eval sampled", "--cache degree --cache-ratio .1", "--cache presc --cache-ratio .05 --store-features 1"};
+    dataset d;
+    partition p;
+    error why = {""};
+    CHECK_EQ(finish(start("ggnn-data", "partition cites.ggnn --method pagraph --parts 3 --hops 2 --out cites.part")), 0);
+    if (!CHECK(dataset_open(&d, "cites.ggnn", &why) && partition_open(&p, "cites.part", &d, &why))) return;
+    int64_t trained[3] = {0}, most = 0;
+    for (int64_t v = 0; v < d.num_nodes; v++)
+        if (p.owner[v] >= 0) trained[p.owner[v]]++;
+    for (int i = 0; i < 3; i++) most = trained[i] > most ? trained[i] : most;
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
+        CHECK_EQ(trainf("%s %s --save c", run, more[i]), 0);
+        CHECK_EQ(trainf("%s %s --store replica --log l --save d", run, more[i]), 0);
+        CHECK_EQ(shell("cmp c d"), 0);
+        read_log(&first, "l", "tiers");
+        read_log(&second, "l", "ranks");
+        if (!CHECK(first.count == 1 && second.count == 1)) return;
+        for (int32_t at = 0, large = 1; large >= 0; large--)
+            for (int32_t part = 0; part < 3; part++) {
+                int64_t count[2], edges;
+                if ((trained[part] == most) != large) continue;
+                reach_by_hand(&d, p.owner, part, count, &edges);
+                const bool rows = i != 2;
+                bool good = CHECK_EQ(element(first.line[0], "\"lists\":", "own", at), count[1]) &&
+                            CHECK_EQ(element(first.line[0], "\"list_bytes\":", "own", at), 16 * count[1] + (int64_t)sizeof(ggnn_node) * edges) &&
+                            CHECK_EQ(element(first.line[0], "\"rows\":", "own", at), rows ? count[0] : 0);
+                good = good && CHECK_EQ(element(second.line[0], "\"lists\":", "host", at), 0) &&
+                       CHECK(!rows || element(second.line[0], "\"rows\":", "host", at) == 0) &&
+                       CHECK(element(second.line[0], "\"lists\":", "own", at) > 0);
+                if (!good) printf("  %s: device %d\n", more[i], (int)at);
+                at++;
+            }
+    }
+    partition_close(&p);
+    dataset_close(&d);
+    CHECK_EQ(trainf("%s --store replica --shuffle global --log l", run), 0); /* any node may be read */
+    read_log(&first, "l", "tiers");
+    CHECK_EQ(first.count, 0);
+}
+
 /* ==== errors ==================================================================================================== */
 
 TEST(a_partition_where_it_cannot_be_is_an_error_that_says_why)
@@ -868,6 +932,7 @@ int main(int argc, char** argv)
     RUN(the_least_and_most_nodes_of_a_device_are_said);
     RUN(a_files_parts_are_taken_as_they_are_or_refused);
     RUN(a_file_that_does_not_fit_is_an_error_that_says_why);
+    RUN(a_replica_has_the_lists_and_rows_of_its_closure_and_nothing_else);
     RUN(a_partition_where_it_cannot_be_is_an_error_that_says_why);
     RUN_SLOW(a_division_survives_any_failing_allocation);
     RUN(processes_have_the_training_nodes_of_threads);

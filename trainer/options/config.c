@@ -134,7 +134,8 @@ static const entry table[] = {
         "Which nodes a part has: a range of ids, every P-th, or by a hash of the id.", 0}},
     {0, SAME | OWNERS, AT(partition), 0, {"partition", OPTION_CHOICE, 0, 0, 0, "none|" DIVIDE_METHODS,
         "split: which device owns which node (ggnn-data partition --help); not given: mincut. data: pagraph alone: each device has "
-        "training nodes of its own, whose neighbourhoods overlap (PaGraph, Eq. 1), and its --cache is of what these reach.", 0}},
+        "training nodes of its own, whose neighbourhoods overlap (PaGraph, Eq. 1), and its --cache, and all that it stores with --store "
+        "replica, is of what these reach.", 0}},
     {0, ALIKE, AT(balance), 0, {"balance", OPTION_CHOICE, 0, 0, 0, DIVIDE_BALANCES,
         "split, --partition metis: devices own equally many nodes, or nodes of which --presample-epochs before training compute "
         "equally many edges.", 0}},

@@ -73,9 +73,9 @@ const config_rule config_rules[] = {
     {"prefer & backend cpu", IDLE, "device-memory !0", ", as on a CPU all that is given has room"},
     {"prefer", IDLE, "tiers", ""},
     {"reserve-bytes & backend cpu", IDLE, "device-memory !0", ", as a CPU has no memory of a device's"},
-    {"reserve-bytes", IDLE, "explain or tiers", ""},
+    {"reserve-bytes", IDLE, "explain or tiers or partition pagraph", ""},
     {"host-share", IDLE, CUDA, ""},
-    {"host-share", IDLE, "tiers", ""},
+    {"host-share", IDLE, "tiers or partition pagraph", ""},
     {"presample-epochs & ranking", IDLE, "balance edges or explain", ", as --ranking says what is hot"},
     {"presample-epochs", IDLE, "cache presc|dual|optimal or balance edges or explain", ""},
 

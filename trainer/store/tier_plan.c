@@ -275,6 +275,38 @@ static bool rank_reach(tier_plan* p, error* why)
     return good;
 }
 
+/* of (N): which kinds a node is of, in the closure: 0 none, 1 its row is read, 2 its list, too. */
+static bool mark_kinds(tier_plan* p, uint8_t* of, error* why)
+{
+    int64_t lists = 0;
+    ggnn_node* list = memory_new(memory_product((size_t)p->nodes, sizeof *list, 1), "nodes of a closure", why);
+    const int64_t rows = list ? division_closure(p->data.divided, &p->data.graph, p->comm->rank, list, &lists, why) : -1;
+    for (int64_t i = 0; i < rows; i++) of[list[i]] = i < lists ? 2 : 1;
+    p->within[TIERS_GRAPH] = lists;
+    p->within[TIERS_FEATURES] = rows;
+    memory_free(list);
+    return rows >= 0;
+}
+
+/* A rank's own part is of its closure: nodes whose lists are read come before those whose rows alone are, and these before all others. One
+   order where one orders both kinds. */
+static bool keep_to_closure(tier_plan* p, error* why)
+{
+    if (!p->options.closure) return true;
+    uint8_t* of = memory_new(2 * (size_t)p->nodes, "nodes that a rank reads", why);
+    bool good = of && mark_kinds(p, of, why);
+    uint8_t* inside = good ? of + p->nodes : NULL;
+    const bool same = p->of_parts[TIERS_GRAPH] == p->of_parts[TIERS_FEATURES];
+    for (int kind = TIERS_FEATURES; good && kind >= TIERS_GRAPH; kind--) {
+        for (int64_t v = 0; v < p->nodes; v++) inside[v] = of[v] >= (kind == TIERS_GRAPH ? 2 : 1);
+        p->of_parts[kind] = rank_inside_first(p, p->of_parts[same ? TIERS_FEATURES : kind], inside, why);
+        good = p->of_parts[kind] != NULL;
+    }
+    if (good && same) p->of_parts[TIERS_FEATURES] = p->of_parts[TIERS_GRAPH];
+    memory_free(of);
+    return good;
+}
+
 /* A file made by another policy would not be what --cache says. One made by hand names none, and goes with each. */
 static bool made_for_cache(const tier_plan* p, error* why)
 {
@@ -373,7 +405,7 @@ static void begin(tier_plan* p, const tier_options* c, ggnn_sizes sizes, int64_t
     p->nodes = nodes;
     p->sizes = sizes;
     p->parts = parts;
-    for (int kind = 0; kind < TIERS_KINDS; kind++) p->reach[kind] = nodes;
+    for (int kind = 0; kind < TIERS_KINDS; kind++) p->reach[kind] = p->within[kind] = nodes;
 }
 
 static bool make_work(tier_plan* p, error* why)
@@ -391,7 +423,7 @@ bool tier_plan_open(tier_plan* p, const tier_options* c, const tier_data* t, com
     p->peaks = device_room(d) != INT64_MAX;
     if (!make_work(p, why) || !place(p, why) || !tier_plan_meet(p, with, d, why)) return false;
     p->total = tier_plan_total(p, c->device_memory, d);
-    const bool good = make_order(p, how, why) && rank_reach(p, why);
+    const bool good = make_order(p, how, why) && rank_reach(p, why) && keep_to_closure(p, why);
     p->kept = rank_bytes(p);
     while (p->memory[p->opened]) p->opened++;
     return good;
@@ -545,8 +577,8 @@ static bool fill_parts(tier_plan* p, const int64_t bytes[TIERS_KINDS], int64_t u
     const tier_options* c = &p->options;
     const int64_t N = p->nodes;
     const bool alone = alone_by_role(p), apart = parts_by_role(p);
-    const int64_t lists = alone && !reads(p, TIERS_GRAPH) ? 0 : ggnn_fill_ratio(c->store_graph, N);
-    const int64_t rows = alone && !reads(p, TIERS_FEATURES) ? 0 : ggnn_fill_ratio(c->store_features, N);
+    const int64_t lists = alone && !reads(p, TIERS_GRAPH) ? 0 : smaller(ggnn_fill_ratio(c->store_graph, N), p->within[TIERS_GRAPH]);
+    const int64_t rows = alone && !reads(p, TIERS_FEATURES) ? 0 : smaller(ggnn_fill_ratio(c->store_features, N), p->within[TIERS_FEATURES]);
     ggnn_parts_fill fill, others = {0};
     if (!fill_kinds(p, &fill, lists, apart ? 0 : rows, bytes[TIERS_GRAPH], why)) return false;
     if (apart && !fill_kinds(p, &others, 0, rows, bytes[TIERS_FEATURES], why)) return false;

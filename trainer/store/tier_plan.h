@@ -12,7 +12,8 @@
    Parts that store all of a kind store it by id, as order has no meaning then. Parts that store a share of a kind hold the hottest
    of what not every device has cached.
 
-   With --partition pagraph a cache is of the closure of its rank's training nodes: by degree, counted over the lists
+   With --partition pagraph and a part for each rank (--store replica) a part is of the closure of its rank's training nodes, too: the lists that
+   their batches read, and the rows. With --partition pagraph a cache is of the closure of its rank's training nodes: by degree, counted over the lists
    that its batches read; by counted policies in the order of what it read itself; by others in their order. With --parallel split, where a row is read by its owner alone, a
    cache is of its rank's own nodes, in the order of all ranks together; of lists as well, but where ranks take turns to
    sample whole batches. */
@@ -35,6 +36,7 @@ typedef struct { /* all zeros: there is no plan */
     int32_t  parts;
     int32_t  sharers; /* ranks that have this device */
     int64_t  total;  /* bytes of the device that count; INT64_MAX: there is no limit */
+    int64_t  within[TIERS_KINDS]; /* nodes that its part may have: all, or those of the closure, which come first in its order */
     int64_t  reach[TIERS_KINDS]; /* nodes that the cache may have: all, or those whose list or row this rank may read */
     bool     peaks;  /* the device has memory of its own */
     ranking  file;

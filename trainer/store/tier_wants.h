@@ -24,6 +24,7 @@ typedef struct { /* options of ggnn-train, by their names */
     bool    pooled;        /* --pipeline factored: any rank may get any slice of a batch */
     int32_t samplers;      /* with it: so many ranks, the last ones, sample, and the others train; 0: each does both */
     bool    local;         /* --shuffle local: a rank's batches are of its own training nodes */
+    bool    closure;       /* with local, where each rank has a part of its own: it stores the lists and rows alone that these reach */
 } tier_options;
 
 typedef struct { /* what it points to outlives the plan */
