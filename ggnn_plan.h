@@ -17,8 +17,9 @@
 //     layout.cache_row = rank; layout.cached = rows;     and copy row order[i] to the cache's row i
 //
 // WHAT IT DOES NOT DO
-//   It moves no row, measures no time, reads no file, and looks at no machine: the figures of a machine
-//   (bytes free, bandwidths, slopes) are arguments. No allocation, no printing, no global state, no threads.
+//   It moves no row but in [6], measures no time, reads no file, and looks at no machine: the figures of a
+//   machine (bytes free, bandwidths, slopes) are arguments. No allocation, no printing, no global state, no
+//   threads but ggnn_gather's in [6].
 //
 // GLOSSARY (and ggnn.h's)
 //   hotness    the number of times that a node's row or list is read, or an estimate of it
@@ -29,8 +30,8 @@
 //
 // OPTIONS: ggnn.h's GGNN_STATIC, GGNN_NODE64
 //
-// CONTENTS (search for the tag; the implementation's are [1i] .. [5i])
-//   [1] COUNT   [2] RANK   [3] FILL   [4] PLACE   [5] PARTITION
+// CONTENTS (search for the tag; the implementation's are [1i] .. [6i])
+//   [1] COUNT   [2] RANK   [3] FILL   [4] PLACE   [5] PARTITION   [6] DIST
 //
 // FUNCTIONS: the outputs of each (written whole, unless said), arguments that may be NULL, errors
 //   Each works on the calling thread. Fails with: GGNN_ERROR_...; the outputs are undefined then. A caller's
@@ -66,6 +67,12 @@
 //                        _workspace_bytes
 //   partition_closure    list (N at most), bound (hops + 2); seen       fault                 ID
 //   partition_cut        cut (1)                                        fault                 ID
+//  [6]
+//   dist_bytes           returns bytes                                                        returns 0
+//   dist_plan            d, in workspace of dist_bytes                  fault                 ARGUMENT, ID
+//   dist_lists           returns the arrays; bytes (1)                  bytes, memory         -
+//   dist_cut             memory (part[p].bytes)                         fault                 ARGUMENT, ID
+//   dist_open            d: graph, rows                                                       ARGUMENT
 //
 // MEMORY
 //   The caller's, all of it, aligned as malloc's. Outputs overlap nothing. The stack: less than 100 KiB.
@@ -80,7 +87,7 @@
 //   Zhu et al. 2019, AliGraph (PVLDB 12)                 importance: a ratio of degrees
 //   Yang et al. 2022, GNNLab (EuroSys)                   PreSC: hotness by pre-sampling
 //   Zhang et al. 2023, DUCATI (SIGMOD)                   one budget over lists and rows
-//   Tang et al. 2024, XGNN (PVLDB 17)                    placement of parts on devices
+//   Tang et al. 2024, XGNN (PVLDB 17)                    placement of parts on devices, DistGraph
 //   Stanton and Kliot 2012 (KDD), Nishimura and Ugander 2013 (KDD)      streaming partition, repeated
 //
 // LICENSE: MIT, at the end of ggnn.h.
@@ -426,6 +433,74 @@ GGNN_API ggnn_status ggnn_partition_closure(ggnn_node* list,  // (N) the nodes, 
 GGNN_API ggnn_status ggnn_partition_cut(int64_t* cut, const ggnn_graph* g, const int32_t* owner,
                                         ggnn_fault* fault);
 
+// =============================================================================
+// ==== [6] DIST: a graph and its features over devices (XGNN's DistGraph)
+// =============================================================================
+// DistGraph(data set, graph ratio, feature ratio), Tang et al. 2024: the lists and the rows of the hottest
+// nodes lie in P parts, one per device; all others stay with the host. Every device reads all of it through
+// one graph and one store. The rank of a node decides: rank h lies in part h % P, as row h / P.
+//
+// On GPUs ggnn_cuda_dist_open ([7b] of ggnn_cuda.cuh) is the one call: it plans, allocates, cuts and maps. On
+// a CPU all memory is the caller's, so that there are three:
+//     ggnn_dist_plan   what lies where, and the bytes of each part
+//     ggnn_dist_cut    writes a part into its memory; threads or processes each write their own
+//     ggnn_dist_open   d->graph and d->rows, over all parts, once every part's memory is known
+// Each process makes its own plan, of the same data; then part p is the same in all. Reads give what one
+// array holds, bit for bit: a batch's samples and rows do not depend on ratios, ranks or parts.
+
+typedef struct ggnn_dist_data {
+    ggnn_graph       graph;         // all lists, in one CSC (ggnn_graph_plain) in the host's memory
+    ggnn_store       rows;          // N rows in one array (ggnn_store_plain) there; zeros: no features
+    double           graph_ratio;   // of the N lists, those that lie in parts; in [0, 1]
+    double           feature_ratio; // of the N rows
+    const ggnn_node* rank;          // (N) a permutation, 0 the hottest (ggnn_rank); NULL: by out-degree
+    int32_t          by_id;         // not 0: v has rank v (ggnn_graph_reorder), no table; rank is NULL
+    int32_t          parts;         // P, in [1, GGNN_PARTS_MAX]; may be more than N
+} ggnn_dist_data;
+
+typedef struct ggnn_dist_part { // what part p holds
+    int64_t lists, edges, rows;
+    int64_t list_at, row_at; // in list_id, row_id: where its nodes begin
+    size_t  row_offset;      // bytes before its rows; its lists (ggnn_dist_lists) lie before them
+    size_t  bytes;           // in all; 0: it is empty
+} ggnn_dist_part;
+
+typedef struct ggnn_dist {
+    ggnn_graph            graph;    // what devices read: at is its layout; traffic is NULL, yours to set
+    ggnn_store            rows;     // and its own
+    const ggnn_dist_part* part;     // (parts)
+    const ggnn_node *     list_id;  // (graph.at.stored) the nodes of lists: part 0's, in order, part 1's, ...
+    const ggnn_node *     row_id;   // (rows.at.stored)  of rows, likewise
+    ggnn_graph            whole;    // the data's
+    ggnn_store            all_rows;
+    void*                 tables;   // in the workspace
+} ggnn_dist;
+
+// Bytes of the workspace of ggnn_dist_plan: 24 N, 40 N with 64-bit ids, and the tables. 0: out of range.
+GGNN_API size_t ggnn_dist_bytes(int64_t num_nodes, int32_t parts);
+
+// Plans. *d points into the workspace and to the data: both outlive it. Of lists the first ggnn_fill_ratio
+// (graph_ratio, N) lie in parts, of rows likewise; where all do, they lie in turn by id, without a table
+// (ggnn_fill_parts). The host tier is the data itself. O(E + N log N) by degree, else O(N). GGNN_ERROR_ID:
+// rank is no permutation, or a list is broken; fault names the node. Weights are not looked at, nor ids where
+// rank or by_id is given: see ggnn_graph_validate.
+GGNN_API ggnn_status ggnn_dist_plan(ggnn_dist* d, const ggnn_dist_data* from, void* workspace,
+                                    ggnn_fault* fault);
+
+// How n lists with `edges` edges lie in one piece of memory: indptr (n + 1), first (n), indices, and weight
+// (edges) where `whole` has weights, each at a multiple of 128 bytes from `memory`. *bytes: up to the end of
+// the last one. memory NULL: the bytes alone. O(1).
+GGNN_API ggnn_csc ggnn_dist_lists(size_t* bytes, void* memory, const ggnn_graph* whole, int64_t n,
+                                  int64_t edges);
+
+// Writes part `part`: its lists, then its rows, of the data's pitch; padding behind a row is not written.
+// memory: part[part].bytes bytes. O(bytes); rows by GGNN_PARALLEL_FOR. GGNN_ERROR_ID: a list is broken.
+GGNN_API ggnn_status ggnn_dist_cut(void* memory, const ggnn_dist* d, int32_t part, ggnn_fault* fault);
+
+// Makes d->graph and d->rows, from where part p lies: memory[p], as the reader addresses it (no part is
+// touched); any value where a part has no bytes. O(parts). Call it again where parts have moved.
+GGNN_API ggnn_status ggnn_dist_open(ggnn_dist* d, void* const* memory);
+
 #ifdef __cplusplus
 } // extern "C"
 #endif
@@ -437,6 +512,8 @@ GGNNI_WIDE(ggnn_fill_parts) GGNNI_WIDE(ggnn_fill_dual) GGNNI_WIDE(ggnn_partition
 GGNNI_WIDE(ggnn_partition_mincut)
 GGNNI_WIDE(ggnn_partition_pagraph_workspace_bytes) GGNNI_WIDE(ggnn_partition_pagraph)
 GGNNI_WIDE(ggnn_partition_closure) GGNNI_WIDE(ggnn_partition_cut)
+GGNNI_WIDE(ggnn_dist_bytes) GGNNI_WIDE(ggnn_dist_plan) GGNNI_WIDE(ggnn_dist_lists) GGNNI_WIDE(ggnn_dist_cut)
+GGNNI_WIDE(ggnn_dist_open)
 #endif
 
 #endif // GGNN_PLAN_H
@@ -1856,6 +1933,245 @@ GGNN_API ggnn_status ggnn_partition_cut(int64_t* cut, const ggnn_graph* g, const
         for (int64_t i = 0; i < list.degree; i++) *cut += owner[list.id[i]] != owner[v];
     }
     return ggnni_fault(fault, GGNN_OK, NULL, -1, -1);
+}
+
+// =============================================================================
+// ==== [6i] DIST
+// =============================================================================
+
+typedef struct { // the workspace of a plan
+    ggnn_csc*       lists; // (parts + 2)
+    const void**    base;  // (parts + 2)
+    ggnn_dist_part* part;  // (parts)
+    int64_t *       left, *degree;                   // (parts), (N)
+    ggnn_node *     rank, *order, *list_id, *row_id; // (N)
+} ggnni_dist_space;
+
+static ggnni_dist_space ggnni_dist_space_at(void* memory, int64_t num_nodes, int32_t parts)
+{
+    ggnni_dist_space s;
+    s.lists = (ggnn_csc*)memory;
+    s.base = (const void**)(void*)(s.lists + parts + 2);
+    s.part = (ggnn_dist_part*)(void*)(s.base + parts + 2);
+    s.left = (int64_t*)(void*)(s.part + parts);
+    s.degree = s.left + parts;
+    s.rank = (ggnn_node*)(void*)(s.degree + num_nodes);
+    s.order = s.rank + num_nodes;
+    s.list_id = s.order + num_nodes;
+    s.row_id = s.list_id + num_nodes;
+    return s;
+}
+
+GGNN_API size_t ggnn_dist_bytes(int64_t num_nodes, int32_t parts)
+{
+    const size_t n = (size_t)num_nodes, P = (size_t)parts;
+    if (num_nodes < 0 || num_nodes > GGNN_NODE_MAX || parts < 1 || parts > GGNN_PARTS_MAX) return 0;
+    return (P + 2) * (sizeof(ggnn_csc) + sizeof(void*)) + P * (sizeof(ggnn_dist_part) + sizeof(int64_t)) +
+           n * (sizeof(int64_t) + 4 * sizeof(ggnn_node));
+}
+
+static ggnn_status ggnni_dist_given(const ggnn_dist_data* from, ggnn_fault* fault)
+{
+    const char* what = NULL;
+    if (!from || !ggnni_graph_given(&from->graph) || from->graph.part ||
+        from->graph.num_nodes > GGNN_NODE_MAX)
+        what = "the graph is not one CSC in the host's memory";
+    else if (!ggnni_store_given(&from->rows, from->graph.num_nodes) || from->rows.base)
+        what = "the features are not one array in the host's memory";
+    else if (from->parts < 1 || from->parts > GGNN_PARTS_MAX) what = "parts are not 1 to GGNN_PARTS_MAX";
+    else if (!(from->graph_ratio >= 0 && from->graph_ratio <= 1) ||
+             !(from->feature_ratio >= 0 && from->feature_ratio <= 1))
+        what = "a ratio is outside [0, 1]";
+    else if (from->rank && from->by_id) what = "rank is given, and by_id too";
+    return ggnni_fault(fault, what ? GGNN_ERROR_ARGUMENT : GGNN_OK, what, -1, -1);
+}
+
+// rank and order: the caller's, that of ids, or by out-degree.
+static ggnn_status ggnni_dist_rank(const ggnni_dist_space* s, const ggnn_dist_data* from, ggnn_fault* fault)
+{
+    const int64_t n = from->graph.num_nodes;
+    ggnn_hotness  by;
+    ggnn_status   status;
+    memset(&by, 0, sizeof by);
+    by.hot = s->degree;
+    if (from->rank || from->by_id) {
+        for (int64_t v = 0; v < n; v++) s->order[v] = -1;
+        for (int64_t v = 0; v < n; v++) {
+            const ggnn_node r = from->by_id ? (ggnn_node)v : from->rank[v];
+            if (r < 0 || r >= n || s->order[r] >= 0)
+                return ggnni_fault(fault, GGNN_ERROR_ID, "rank is no permutation of the nodes", v, -1);
+            s->order[r] = (ggnn_node)v;
+            s->rank[v] = r;
+        }
+        return GGNN_OK;
+    }
+    status = ggnn_count_degrees(s->degree, NULL, &from->graph, fault);
+    return status == GGNN_OK ? ggnn_rank(s->rank, s->order, &by, n) : status;
+}
+
+// The layouts of both kinds: what ggnn_fill_parts stores where all that is wanted fits.
+static void ggnni_dist_lay_out(ggnn_dist* d, const ggnni_dist_space* s, const ggnn_dist_data* from)
+{
+    const int64_t    n = from->graph.num_nodes;
+    const ggnn_sizes of = ggnn_sizes_of(&from->graph, from->rows.pitch ? &from->rows : NULL);
+    ggnn_parts       wanted;
+    ggnn_parts_fill  fill;
+    memset(&wanted, 0, sizeof wanted);
+    wanted.of = &of;
+    wanted.list_rank = wanted.row_rank = s->rank;
+    wanted.list_order = s->order;
+    wanted.lists = ggnn_fill_ratio(from->graph_ratio, n);
+    wanted.rows = from->rows.pitch ? ggnn_fill_ratio(from->feature_ratio, n) : 0;
+    wanted.device_bytes = INT64_MAX;
+    wanted.parts = from->parts;
+    wanted.copies = 1;
+    fill = ggnn_fill_parts(NULL, s->left, &wanted, n);
+    d->graph.at.parts = d->rows.at.parts = from->parts;
+    d->graph.at.stored = fill.lists;
+    d->rows.at.stored = fill.rows;
+    if (from->by_id) return;
+    d->graph.at.rank = fill.list_rank;
+    d->rows.at.rank = fill.row_rank;
+}
+
+// What each part holds.
+static ggnn_status ggnni_dist_count(const ggnn_dist* d, const ggnni_dist_space* s, ggnn_fault* fault)
+{
+    const int32_t P = d->graph.at.parts;
+    int64_t       list = 0, row = 0;
+    memset(s->part, 0, (size_t)P * sizeof *s->part);
+    for (int64_t v = 0; v < d->whole.num_nodes; v++) {
+        const ggnn_place at = ggnn_locate(&d->graph.at, v), row_at = ggnn_locate(&d->rows.at, v);
+        const int64_t    degree = at.slot < P ? ggnn_neighbors(&d->whole, (ggnn_node)v).degree : 0;
+        if (degree < 0)
+            return ggnni_fault(fault, GGNN_ERROR_ID, "indptr decreases or leaves its part", v, -1);
+        if (at.slot < P) s->part[at.slot].lists++;
+        if (at.slot < P) s->part[at.slot].edges += degree;
+        if (row_at.slot < P) s->part[row_at.slot].rows++;
+    }
+    for (int32_t p = 0; p < P; p++) {
+        ggnn_dist_part* of = &s->part[p];
+        of->list_at = list;
+        of->row_at = row;
+        list += of->lists;
+        row += of->rows;
+        if (of->lists) ggnn_dist_lists(&of->bytes, NULL, &d->whole, of->lists, of->edges);
+        of->row_offset = of->bytes = (of->bytes + 127) / 128 * 128;
+        of->bytes += (size_t)of->rows * (size_t)d->all_rows.pitch;
+    }
+    return GGNN_OK;
+}
+
+// The nodes of each part, in the order of its rows.
+static void ggnni_dist_ids(const ggnn_dist* d, const ggnni_dist_space* s)
+{
+    const int32_t P = d->graph.at.parts;
+    for (int64_t v = 0; v < d->whole.num_nodes; v++) {
+        const ggnn_place list = ggnn_locate(&d->graph.at, v), row = ggnn_locate(&d->rows.at, v);
+        if (list.slot < P) s->list_id[s->part[list.slot].list_at + list.row] = (ggnn_node)v;
+        if (row.slot < P) s->row_id[s->part[row.slot].row_at + row.row] = (ggnn_node)v;
+    }
+}
+
+GGNN_API ggnn_status ggnn_dist_plan(ggnn_dist* d, const ggnn_dist_data* from, void* workspace,
+                                    ggnn_fault* fault)
+{
+    ggnni_dist_space s;
+    ggnn_status      status = ggnni_dist_given(from, fault);
+    if (status != GGNN_OK) return status;
+    if (!d || !workspace)
+        return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "d or the workspace is NULL", -1, -1);
+    s = ggnni_dist_space_at(workspace, from->graph.num_nodes, from->parts);
+    memset(d, 0, sizeof *d);
+    status = ggnni_dist_rank(&s, from, fault);
+    if (status != GGNN_OK) return status;
+    d->whole = from->graph;
+    d->whole.traffic = NULL;
+    d->all_rows = from->rows;
+    d->all_rows.traffic = NULL;
+    d->graph.num_nodes = from->graph.num_nodes;
+    d->graph.num_edges = from->graph.num_edges;
+    d->rows.width = from->rows.width;
+    d->rows.type = from->rows.type;
+    d->rows.pitch = from->rows.pitch;
+    ggnni_dist_lay_out(d, &s, from);
+    status = ggnni_dist_count(d, &s, fault);
+    if (status != GGNN_OK) return status;
+    ggnni_dist_ids(d, &s);
+    d->part = s.part;
+    d->list_id = s.list_id;
+    d->row_id = s.row_id;
+    d->graph.part = s.lists;
+    d->rows.base = s.base;
+    d->tables = workspace;
+    return GGNN_OK;
+}
+
+static size_t ggnni_dist_place(size_t* used, int64_t n, size_t size)
+{
+    const size_t at = (*used + 127) / 128 * 128;
+    *used = at + (size_t)n * size;
+    return at;
+}
+
+GGNN_API ggnn_csc ggnn_dist_lists(size_t* bytes, void* memory, const ggnn_graph* whole, int64_t n,
+                                  int64_t edges)
+{
+    size_t       used = 0;
+    char*        start = (char*)memory;
+    const size_t indptr = ggnni_dist_place(&used, n + 1, sizeof(int64_t));
+    const size_t first = ggnni_dist_place(&used, n, sizeof(int64_t));
+    const size_t indices = ggnni_dist_place(&used, edges, sizeof(ggnn_node));
+    const size_t weight = whole->whole.weight ? ggnni_dist_place(&used, edges, sizeof(float)) : 0;
+    ggnn_csc     lists;
+    memset(&lists, 0, sizeof lists);
+    if (bytes) *bytes = used;
+    if (!start) return lists;
+    lists.indptr = (const int64_t*)(const void*)(start + indptr);
+    lists.first = (const int64_t*)(const void*)(start + first);
+    lists.indices = (const ggnn_node*)(const void*)(start + indices);
+    if (weight) lists.weight = (const float*)(const void*)(start + weight);
+    lists.num_edges = edges;
+    return lists;
+}
+
+GGNN_API ggnn_status ggnn_dist_cut(void* memory, const ggnn_dist* d, int32_t part, ggnn_fault* fault)
+{
+    ggnn_status status = GGNN_OK;
+    if (!d || !d->part || part < 0 || part >= d->graph.at.parts || (!memory && d->part[part].bytes))
+        return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "no plan, no such part or no memory", -1, -1);
+    const ggnn_dist_part* of = &d->part[part];
+    if (of->lists) {
+        const ggnn_csc to = ggnn_dist_lists(NULL, memory, &d->whole, of->lists, of->edges);
+        status = ggnn_graph_lists((int64_t*)(uintptr_t)to.indptr, (int64_t*)(uintptr_t)to.first,
+                                  (ggnn_node*)(uintptr_t)to.indices, (float*)(uintptr_t)to.weight, &d->whole,
+                                  d->list_id + of->list_at, of->lists, fault);
+    }
+    if (status != GGNN_OK) return status;
+    if (of->rows) {
+        const ggnn_store* rows = &d->all_rows;
+        status = ggnn_gather((char*)memory + of->row_offset, rows->pitch / ggnn_type_bytes(rows->type),
+                             rows->type, rows, d->row_id + of->row_at, of->rows);
+    }
+    return ggnni_fault(fault, status, NULL, -1, -1);
+}
+
+GGNN_API ggnn_status ggnn_dist_open(ggnn_dist* d, void* const* memory)
+{
+    if (!d || !d->tables || !memory) return GGNN_ERROR_ARGUMENT;
+    const int32_t P = d->graph.at.parts;
+    const ggnni_dist_space s = ggnni_dist_space_at(d->tables, d->whole.num_nodes, P);
+    memset(s.lists, 0, ((size_t)P + 2) * sizeof *s.lists);
+    for (int32_t p = 0; p < P + 2; p++) s.base[p] = NULL;
+    for (int32_t p = 0; p < P; p++) {
+        const ggnn_dist_part* of = &s.part[p];
+        if (of->bytes && !memory[p]) return GGNN_ERROR_ARGUMENT;
+        if (of->lists) s.lists[p] = ggnn_dist_lists(NULL, memory[p], &d->whole, of->lists, of->edges);
+        if (of->rows) s.base[p] = (char*)memory[p] + of->row_offset;
+    }
+    s.lists[P] = d->whole.whole; // the host tier
+    s.base[P] = d->all_rows.rows;
+    return GGNN_OK;
 }
 
 #endif // GGNN_PLAN_IMPLEMENTED

@@ -127,28 +127,10 @@ typedef struct { /* where nodes lie: all that a piece is made from */
     int32_t first; /* device that stores a part: the next one has the next */
 } cutter;
 
-static size_t place(size_t* used, size_t bytes)
-{
-    size_t at = (*used + 127) / 128 * 128;
-    *used = at + bytes;
-    return at;
-}
-
 /* The arrays of a piece of lists; without memory: their bytes alone. */
 static ggnn_csc lists_at(char* memory, const tiers_source* from, piece p, size_t* bytes)
 {
-    const size_t nodes = (size_t)p.nodes, edges = (size_t)p.edges;
-    size_t used = 0;
-    const size_t indptr = place(&used, (nodes + 1) * sizeof(int64_t)), first = place(&used, nodes * sizeof(int64_t));
-    const size_t indices = place(&used, edges * sizeof(ggnn_node));
-    const size_t weight = from->graph.whole.weight ? place(&used, edges * sizeof(float)) : 0;
-    ggnn_csc lists = {0};
-    if (bytes) *bytes = used;
-    if (!memory) return lists;
-    lists = (ggnn_csc){.indptr = (int64_t*)(void*)(memory + indptr), .first = (int64_t*)(void*)(memory + first),
-                       .indices = (ggnn_node*)(void*)(memory + indices), .num_edges = p.edges};
-    if (weight) lists.weight = (float*)(void*)(memory + weight);
-    return lists;
+    return ggnn_dist_lists(bytes, memory, &from->graph, p.nodes, p.edges);
 }
 
 static size_t bytes_of(const tiers_source* from, tiers_kind kind, piece p)
