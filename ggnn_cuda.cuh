@@ -11,7 +11,8 @@
 // to 5 MB; a file that only calls takes what an empty one does, 1 s. Where no file has the macro the linker
 // misses functions of the name ggnn_cuda_x[abi:needs_GGNN_CUDA_IMPLEMENTATION_in_one_file].
 // C++17, nvcc 12 or 13, sm_80 and up. Needs the CUDA Toolkit alone: runtime, cuRAND's Philox, CUB.
-// ggnn.h's own implementation (GGNN_IMPLEMENTATION in one file) is not needed for the kernels.
+// ggnn.h's own implementation (GGNN_IMPLEMENTATION in one file) is not needed for the kernels; it is, and
+// ggnn_plan.h's too, for ggnn_cuda_dist_open.
 //
 // HOW ALL FUNCTIONS WORK (but those of [7b], which set up and close, on the host)
 //   They put kernels on the caller's stream and return: no allocation, no synchronisation, no other stream;
@@ -87,6 +88,8 @@
 //   peers_check, peers_wait, peers_close           fault                   -                    -
 //   peers_rows           base (parts), fault                               -                    -
 //   peers_lists          part (parts), fault                               -                    -
+//   dist_open            d (parts, or 1), shared, fault                     -                    -
+//   dist_close           d: zeros, fault                                   -                    -
 //  [8]
 //   spmm                 out, arg (num_dst, width)                         1                    -
 //   sum, mean            out (num_dst, width)                              1                    -
@@ -112,8 +115,8 @@
 //                        y->datt_r; y's scratch
 //
 // MEMORY
-//   All is the caller's, but that of ggnn_cuda_batch_new: as many bytes as a function named _bytes or a
-//   comment says, aligned as cudaMalloc's. Outputs overlap nothing, unless it is said.
+//   All is the caller's, but that of ggnn_cuda_batch_new and ggnn_cuda_dist_open: as many bytes as a function
+//   named _bytes or a comment says, aligned as cudaMalloc's. Outputs overlap nothing, unless it is said.
 //
 // LICENSE: MIT, at the end of this file.
 
@@ -552,6 +555,48 @@ GGNN_CUDA_API cudaError_t ggnn_cuda_peers_lists(ggnn_csc* part, const ggnn_cuda_
 // or ended: the memory that this one lent can be freed. Does all of it whatever fails; nothing where *p has
 // not joined. cudaErrorIllegalState: fault->peer had ended without closing.
 GGNN_CUDA_API cudaError_t ggnn_cuda_peers_close(ggnn_cuda_peers* p, ggnn_cuda_fault* fault);
+
+#ifdef GGNN_PLAN_H
+// ---- all of it in one call: XGNN's DistGraph ----------------------------------------
+// Declared where ggnn_plan.h is included before this header, and defined where that is so in the file of the
+// implementation. The program needs ggnn.h's and ggnn_plan.h's implementations then. What becomes of a data
+// set is [6] of ggnn_plan.h: lists and rows of its hottest nodes lie in parts, part p in the memory of device
+// p, all others with the host.
+
+typedef struct ggnn_cuda_dist { // a store over devices, as one of them reads it
+    ggnn_graph graph;        // for ggnn_cuda_sample; its arrays are this device's, its traffic counts lists
+    ggnn_store rows;         // for ggnn_cuda_gather; likewise. A traffic may be set to NULL
+    int64_t    part_bytes;   // of this device's memory: its part
+    int64_t    table_bytes;  // and its tables: ranks, pointers, counts
+    int64_t    copied_bytes; // of pinned memory: arrays of the host tier that could not be pinned in place
+    ggnn_cuda_peers peers;   // of a peer: for ggnn_cuda_peers_check, once a step
+    int             device;  // from here on for ggnn_cuda_dist_close
+    void *          part, *tables, *registered[4], *copy[4];
+} ggnn_cuda_dist;
+
+// The store: plans (ggnn_dist_plan), allocates and fills this device's part, makes tables of all parts: it
+// makes all calls of the above, from ggnn_cuda_link or _join on. What is sampled and gathered through graph
+// and rows has the bits of one array, whatever ratios, ranking and devices. Parts may share a device.
+//   One thread for all: device[p] has part p; writes d (parts). shared is NULL. All pairs are linked.
+//   Peers, threads or processes: device is NULL. This is peer `self` of from->parts, with the device current;
+//   writes d (1), its own. shared: ggnn_cuda_peers_bytes(from->parts, 1) bytes, zeroed. All give the same
+//   data, ratios and ranking: a part of another size is an error. All return when the last has opened.
+// The data must stay, as it is, until ggnn_cuda_dist_close: where a ratio is below 1 its arrays are pinned in
+// place (cudaHostRegister; what the caller has pinned stays so), or copied where that is refused. O(E + N log
+// N) on the host, each part over the bus once. Beside the plan 16,384 nodes at a time take host memory.
+// A failure leaves nothing behind, and fault->what is its reason. cudaErrorInvalidValue: an argument, in
+// ggnn_dist_plan's words. cudaErrorMemoryAllocation. cudaErrorPeerAccessUnsupported: there is no link from
+// fault->from to fault->to. cudaErrorIllegalState: fault->peer has ended, or failed. When one peer fails all
+// do, but a peer that never comes here is waited for until ggnn_cuda_peers_give_up.
+GGNN_CUDA_API cudaError_t ggnn_cuda_dist_open(ggnn_cuda_dist* d, const ggnn_dist_data* from,
+                                              const int* device, void* shared, int32_t self,
+                                              ggnn_cuda_fault* fault);
+
+// Frees all that d[0 .. n) have, once the devices are done. n is from->parts; 1 of a peer, which waits for
+// the others, and fails, as ggnn_cuda_peers_close does. Does all of it whatever fails; nothing where d is
+// zeros. The current device stays.
+GGNN_CUDA_API cudaError_t ggnn_cuda_dist_close(ggnn_cuda_dist* d, int32_t n, ggnn_cuda_fault* fault);
+#endif
 
 // =============================================================================
 // ==== [8] SPARSE
@@ -4588,6 +4633,309 @@ cudaError_t ggnn_cuda_peers_close(ggnn_cuda_peers* p, ggnn_cuda_fault* fault)
     p->shared = nullptr;
     return error;
 }
+
+#ifdef GGNN_PLAN_H
+// ---- all of it in one call ---------------------------------------------------------
+
+namespace ggnni {
+
+struct host_memory {
+    void* at;
+    explicit host_memory(size_t bytes) : at(calloc(bytes ? bytes : 1, 1)) {}
+    host_memory(const host_memory&) = delete;
+    ~host_memory() { free(at); }
+};
+
+inline cudaError_t dist_fault(ggnn_cuda_fault* fault, cudaError_t error, const char* what)
+{
+    return error == cudaSuccess ? error : peer_fault(fault, error, what, -1, -1, -1);
+}
+
+template <class T> cudaError_t send_array(const T* to, const void* from, int64_t n)
+{
+    if (n == 0) return cudaSuccess;
+    return cudaMemcpy(const_cast<T*>(to), from, static_cast<size_t>(n) * sizeof(T), cudaMemcpyHostToDevice);
+}
+
+constexpr int64_t DIST_STEP = 1 << 14; // nodes
+
+// Lists [i, i + n) of a part, behind `edge` edges; the plan has seen that no list is broken.
+inline cudaError_t send_some_lists(const ggnn_csc& to, const ggnn_dist* plan, const ggnn_node* id, int64_t i,
+                                   int64_t n, int64_t* edge)
+{
+    int64_t edges = 0;
+    size_t  bytes = 0;
+    for (int64_t j = 0; j < n; j++) edges += ggnn_neighbors(&plan->whole, id[j]).degree;
+    ggnn_dist_lists(&bytes, nullptr, &plan->whole, n, edges);
+    const host_memory way(bytes);
+    if (!way.at) return cudaErrorMemoryAllocation;
+    const ggnn_csc some = ggnn_dist_lists(nullptr, way.at, &plan->whole, n, edges);
+    int64_t*       indptr = const_cast<int64_t*>(some.indptr);
+    ggnn_graph_lists(indptr, const_cast<int64_t*>(some.first), const_cast<ggnn_node*>(some.indices),
+                     const_cast<float*>(some.weight), &plan->whole, id, n, nullptr);
+    for (int64_t j = 0; j <= n; j++) indptr[j] += *edge;
+    cudaError_t error = send_array(to.indptr + i, some.indptr, n + 1);
+    if (error == cudaSuccess) error = send_array(to.first + i, some.first, n);
+    if (error == cudaSuccess) error = send_array(to.indices + *edge, some.indices, edges);
+    if (error == cudaSuccess && to.weight) error = send_array(to.weight + *edge, some.weight, edges);
+    *edge += edges;
+    return error;
+}
+
+inline cudaError_t send_some_rows(char* to, const ggnn_dist* plan, const ggnn_node* id, int64_t n)
+{
+    const ggnn_store& rows = plan->all_rows;
+    const int64_t     bytes = n * rows.pitch;
+    const host_memory way(static_cast<size_t>(bytes));
+    if (!way.at) return cudaErrorMemoryAllocation;
+    ggnn_gather(way.at, rows.pitch / ggnn_type_bytes(rows.type), rows.type, &rows, id, n);
+    return send_array(to, way.at, bytes);
+}
+
+// Part p on the current device, as ggnn_dist_cut lays it out.
+inline cudaError_t make_part(ggnn_cuda_dist* d, const ggnn_dist* plan, int32_t p)
+{
+    const ggnn_dist_part& of = plan->part[p];
+    if (of.bytes == 0) return cudaSuccess;
+    cudaError_t error = cudaMalloc(&d->part, of.bytes);
+    if (error != cudaSuccess) return error;
+    d->part_bytes = static_cast<int64_t>(of.bytes);
+    const ggnn_csc to = ggnn_dist_lists(nullptr, d->part, &plan->whole, of.lists, of.edges);
+    int64_t        edge = 0;
+    for (int64_t i = 0, n; i < of.lists && error == cudaSuccess; i += n) {
+        n = of.lists - i < DIST_STEP ? of.lists - i : DIST_STEP;
+        error = send_some_lists(to, plan, plan->list_id + of.list_at + i, i, n, &edge);
+    }
+    char* rows = static_cast<char*>(d->part) + of.row_offset;
+    for (int64_t i = 0, n; i < of.rows && error == cudaSuccess; i += n) {
+        n = of.rows - i < DIST_STEP ? of.rows - i : DIST_STEP;
+        error = send_some_rows(rows + i * plan->all_rows.pitch, plan, plan->row_id + of.row_at + i, n);
+    }
+    return first_error(error, cudaDeviceSynchronize());
+}
+
+// Each page is looked at: arrays may share their first and last.
+inline bool is_pinned(const void* from, size_t bytes)
+{
+    enum { PAGE = 4096 };
+    cudaPointerAttributes at = {};
+    void*                 there = nullptr;
+    for (size_t i = 0; i < bytes + PAGE - 1; i += PAGE) {
+        const char* byte = static_cast<const char*>(from) + (i < bytes ? i : bytes - 1);
+        if (cudaPointerGetAttributes(&at, byte) != cudaSuccess || at.type != cudaMemoryTypeHost) return false;
+    }
+    return cudaHostGetDevicePointer(&there, const_cast<void*>(from), 0) == cudaSuccess;
+}
+
+// Array i of the host tier, pinned where it lies or copied. Returns what is pinned; NULL: no memory.
+inline const void* pin_array(ggnn_cuda_dist* d, int i, const void* from, size_t bytes)
+{
+    const unsigned how = cudaHostRegisterPortable | cudaHostRegisterMapped;
+    void*          there = const_cast<void*>(from);
+    for (unsigned read_only : {static_cast<unsigned>(cudaHostRegisterReadOnly), 0u}) {
+        if (cudaHostRegister(there, bytes, how | read_only) == cudaSuccess) return d->registered[i] = there;
+        cudaGetLastError(); // a device that cannot promise not to write
+    }
+    if (is_pinned(from, bytes)) return from; // by the caller, or by another peer of this process
+    cudaGetLastError();
+    if (cudaHostAlloc(&d->copy[i], bytes, cudaHostAllocPortable | cudaHostAllocMapped) != cudaSuccess) {
+        cudaGetLastError(); // it is told by the caller
+        return d->copy[i] = nullptr;
+    }
+    d->copied_bytes += static_cast<int64_t>(bytes);
+    return memcpy(d->copy[i], from, bytes);
+}
+
+struct host_tier { // where the whole arrays are read, pinned: indptr, indices, weight, rows
+    const void* array[4];
+};
+
+inline cudaError_t pin_host(host_tier* host, ggnn_cuda_dist* d, const ggnn_dist* plan)
+{
+    const ggnn_csc& all = plan->whole.whole;
+    const int64_t   n = plan->whole.num_nodes, edges = plan->whole.num_edges;
+    const bool      lists = plan->graph.at.stored < n, rows = plan->rows.at.stored < n;
+    const void*     array[4] = {all.indptr, all.indices, all.weight, plan->all_rows.rows};
+    const int64_t   bytes[4] = {(n + 1) * static_cast<int64_t>(sizeof(int64_t)),
+                                edges * static_cast<int64_t>(sizeof(ggnn_node)),
+                                edges * static_cast<int64_t>(sizeof(float)), n * plan->all_rows.pitch};
+    for (int i = 0; i < 4; i++) {
+        host->array[i] = nullptr;
+        if (!array[i] || bytes[i] == 0 || !(i == 3 ? rows : lists)) continue;
+        host->array[i] = pin_array(d, i, array[i], static_cast<size_t>(bytes[i]));
+        if (!host->array[i]) return cudaErrorMemoryAllocation;
+    }
+    return cudaSuccess;
+}
+
+// The host tier's slots of a plan, at the current device's addresses.
+inline cudaError_t map_host(const ggnn_dist* plan, const host_tier& host)
+{
+    void*       at[4] = {};
+    cudaError_t error = cudaSuccess;
+    for (int i = 0; i < 4 && error == cudaSuccess; i++)
+        if (host.array[i]) error = cudaHostGetDevicePointer(&at[i], const_cast<void*>(host.array[i]), 0);
+    const int32_t slot = plan->graph.at.parts;
+    ggnn_csc&     lists = const_cast<ggnn_csc*>(plan->graph.part)[slot]; // in the workspace
+    lists = {static_cast<int64_t*>(at[0]), nullptr, static_cast<ggnn_node*>(at[1]),
+             static_cast<float*>(at[2]), plan->whole.num_edges};
+    const_cast<const void**>(plan->rows.base)[slot] = at[3];
+    return error;
+}
+
+// Where the plan's tables and ranks lie on the device, one after the other; without `to`: their bytes alone.
+inline cudaError_t place_tables(ggnn_cuda_dist* d, const ggnn_dist* plan, char* to)
+{
+    const int64_t slots = plan->graph.at.parts + 2, n = plan->whole.num_nodes;
+    cudaError_t   error = cudaSuccess;
+    int64_t       used = 0;
+    const auto    put = [&](auto* from, int64_t count) -> decltype(from) { // NULL: zeros
+        char* at = to ? to + used : nullptr;
+        used += (count * static_cast<int64_t>(sizeof *from) + 7) / 8 * 8;
+        const size_t bytes = static_cast<size_t>(count) * sizeof *from;
+        if (to && error == cudaSuccess && from) error = cudaMemcpy(at, from, bytes, cudaMemcpyHostToDevice);
+        if (to && error == cudaSuccess && !from) error = cudaMemset(at, 0, bytes);
+        return reinterpret_cast<decltype(from)>(at);
+    };
+    d->graph = plan->graph;
+    d->rows = plan->rows;
+    d->graph.part = put(plan->graph.part, slots);
+    d->rows.base = put(plan->rows.base, slots);
+    d->graph.traffic = put(static_cast<int64_t*>(nullptr), slots);
+    d->rows.traffic = put(static_cast<int64_t*>(nullptr), slots);
+    if (plan->graph.at.rank) d->graph.at.rank = put(plan->graph.at.rank, n);
+    if (plan->rows.at.rank && plan->rows.at.rank == plan->graph.at.rank) d->rows.at.rank = d->graph.at.rank;
+    else if (plan->rows.at.rank) d->rows.at.rank = put(plan->rows.at.rank, n);
+    d->table_bytes = used;
+    return error;
+}
+
+inline cudaError_t make_tables(ggnn_cuda_dist* d, ggnn_dist* plan, void* const* part, const host_tier& host)
+{
+    if (ggnn_dist_open(plan, part) != GGNN_OK) return cudaErrorInvalidValue;
+    cudaError_t error = map_host(plan, host);
+    place_tables(d, plan, nullptr);
+    if (error == cudaSuccess) error = cudaMalloc(&d->tables, static_cast<size_t>(d->table_bytes));
+    if (error == cudaSuccess) error = place_tables(d, plan, static_cast<char*>(d->tables));
+    return first_error(error, cudaDeviceSynchronize());
+}
+
+// Where this peer reads each part.
+inline cudaError_t borrow_parts(void** part, const ggnn_cuda_peers* p, const ggnn_dist* plan,
+                                ggnn_cuda_fault* fault)
+{
+    cudaError_t error = cudaSuccess;
+    for (int32_t q = 0; q < p->peers && error == cudaSuccess; q++) {
+        const char* start;
+        size_t      bytes;
+        error = borrow(&start, &bytes, p, {q, 0}, fault);
+        if (error == cudaSuccess && bytes != plan->part[q].bytes)
+            error = peer_fault(fault, cudaErrorInvalidValue,
+                               "a peer's part has another size: its data, ratios or ranking differ", -1, -1,
+                               q);
+        part[q] = const_cast<char*>(start);
+    }
+    return error;
+}
+
+// A peer's parts: its own is lent, all are borrowed.
+inline cudaError_t share_parts(void** part, const ggnn_cuda_dist* d, const ggnn_dist* plan,
+                               ggnn_cuda_fault* fault)
+{
+    const size_t bytes = static_cast<size_t>(d->part_bytes);
+    cudaError_t  error = dist_fault(fault, ggnn_cuda_peers_lend(&d->peers, 0, d->part, 0, bytes),
+                                    "a part cannot be lent");
+    if (error == cudaSuccess) error = ggnn_cuda_peers_wait(&d->peers, fault);
+    return error == cudaSuccess ? borrow_parts(part, &d->peers, plan, fault) : error;
+}
+
+inline cudaError_t plan_dist(ggnn_dist* plan, const ggnn_dist_data* from, void* work, ggnn_cuda_fault* fault)
+{
+    ggnn_fault why = {};
+    if (!work) return dist_fault(fault, cudaErrorMemoryAllocation, "no memory of the host for the plan");
+    if (ggnn_dist_plan(plan, from, work, &why) == GGNN_OK) return cudaSuccess;
+    return dist_fault(fault, cudaErrorInvalidValue, why.what);
+}
+
+// n devices' parts and tables: of one thread, or of a peer, which has joined.
+inline cudaError_t fill_dist(ggnn_cuda_dist* d, int32_t n, const ggnn_dist_data* from, ggnn_cuda_fault* fault)
+{
+    const bool        alone = !has_joined(&d->peers);
+    const host_memory work(ggnn_dist_bytes(from->graph.num_nodes, from->parts));
+    ggnn_dist         plan;
+    host_tier         host;
+    void*             part[GGNN_CUDA_PARTS_MAX] = {};
+    cudaError_t       error = plan_dist(&plan, from, work.at, fault);
+    for (int32_t i = 0; i < n && error == cudaSuccess; i++) {
+        error = cudaSetDevice(d[i].device);
+        if (error == cudaSuccess) error = make_part(d + i, &plan, alone ? i : d->peers.self);
+        dist_fault(fault, error, "a part could not be allocated and filled");
+        part[i] = d[i].part;
+    }
+    if (error == cudaSuccess)
+        error = dist_fault(fault, pin_host(&host, d, &plan), "the host tier could not be pinned");
+    if (error == cudaSuccess && !alone) error = share_parts(part, d, &plan, fault);
+    for (int32_t i = 0; i < n && error == cudaSuccess; i++) {
+        error = cudaSetDevice(d[i].device);
+        if (error == cudaSuccess) error = make_tables(d + i, &plan, part, host);
+        dist_fault(fault, error, "the tables of parts could not be made");
+    }
+    if (error == cudaSuccess && !alone) error = ggnn_cuda_peers_wait(&d->peers, fault); // all have opened
+    return error;
+}
+
+} // namespace ggnni
+
+cudaError_t ggnn_cuda_dist_open(ggnn_cuda_dist* d, const ggnn_dist_data* from, const int* device,
+                                void* shared, int32_t self, ggnn_cuda_fault* fault)
+{
+    if (!d || !from || (device == nullptr) == (shared == nullptr))
+        return ggnni::dist_fault(fault, cudaErrorInvalidValue, "not d, data, and device or shared alone");
+    if (from->parts < 1 || from->parts > GGNN_CUDA_PARTS_MAX)
+        return ggnni::dist_fault(fault, cudaErrorInvalidValue, "parts are not 1 to GGNN_CUDA_PARTS_MAX");
+    const int32_t n = device ? from->parts : 1;
+    int           current = 0;
+    cudaError_t   error = ggnni::peer_fault(fault, cudaGetDevice(&current), "no device", -1, -1, -1);
+    for (int32_t i = 0; i < n; i++) {
+        d[i] = {};
+        d[i].device = device ? device[i] : current;
+    }
+    if (error == cudaSuccess && device) error = ggnn_cuda_link(device, n, fault);
+    if (error == cudaSuccess && !device)
+        error = ggnni::dist_fault(fault, ggnn_cuda_peers_join(&d->peers, shared, from->parts, self, 1),
+                                  "no such peer, or it has joined already or was given up");
+    if (error == cudaSuccess) error = ggnni::fill_dist(d, n, from, fault);
+    if (error != cudaSuccess) {
+        cudaGetLastError(); // it is told
+        ggnn_cuda_dist_close(d, n, nullptr);
+    }
+    cudaSetDevice(current);
+    return error;
+}
+
+cudaError_t ggnn_cuda_dist_close(ggnn_cuda_dist* d, int32_t n, ggnn_cuda_fault* fault)
+{
+    GGNNI_CUDA_REQUIRE(n >= 0 && (d || n == 0));
+    int         current = 0;
+    cudaError_t error = ggnni::peer_fault(fault, cudaGetDevice(&current), "no device", -1, -1, -1);
+    if (n == 1 && error == cudaSuccess) error = ggnn_cuda_peers_close(&d->peers, fault);
+    for (int32_t i = 0; i < n; i++) // all, before any part is freed
+        if (d[i].tables && cudaSetDevice(d[i].device) == cudaSuccess)
+            error = ggnni::first_error(error, cudaDeviceSynchronize());
+    for (int32_t i = 0; i < n; i++) {
+        if (d[i].part || d[i].tables) cudaSetDevice(d[i].device);
+        error = ggnni::first_error(error, cudaFree(d[i].part));
+        error = ggnni::first_error(error, cudaFree(d[i].tables));
+        for (void* array : d[i].registered)
+            if (array) error = ggnni::first_error(error, cudaHostUnregister(array));
+        for (void* array : d[i].copy)
+            if (array) error = ggnni::first_error(error, cudaFreeHost(array));
+        d[i] = {};
+    }
+    error = ggnni::first_error(error, cudaSetDevice(current));
+    return error;
+}
+#endif
 
 // =============================================================================
 // ==== [8i] SPARSE: sum, mean, maximum and minimum of rows

@@ -147,15 +147,19 @@ quickly() { # quickly NAME FLAG... SOURCE...: makes that object or program, for 
 printf '#define GGNN_IMPLEMENTATION\n#define GGNN_PLAN_IMPLEMENTATION\n#include "ggnn.h"\n#include "ggnn_plan.h"\nint main() { return ggnn_exp2(0) != 1; }\n' >"$build/implementation.cu"
 quickly three.o -c "$build/header.cu" & jobs=$!
 "${CC:-cc}" -O1 -I. -c common/ggnn.c -o "$build/ggnn.o" && quickly vendor examples/vendor.cu "$build/ggnn.o" &&
-    quickly peers examples/peers.cu "$build/ggnn.o" || failed=1
+    "${CC:-cc}" -O1 -I. -c common/ggnn_plan.c -o "$build/ggnn_plan.o" &&
+    quickly peers examples/peers.cu "$build/ggnn.o" "$build/ggnn_plan.o" || failed=1
 quickly train examples/train.cu || failed=1 # all that it needs is in it
 quickly one.o -c "$build/one.cu" && quickly two.o -c "$build/two.cu" || failed=1
 quickly implementation "$build/implementation.cu" && "$build/implementation" || failed=1
 wait "$jobs" || failed=1
-# A file that only calls compiles no kernel: it was 5 MB.
+# A file that only calls compiles no kernel: it was 5 MB. One of each kind: a launch, and a set-up on the host.
 printf '#include "ggnn_cuda.cuh"\ncudaError_t call(float* out, const ggnn_store* s, const ggnn_node* id, ggnn_count n);\ncudaError_t call(float* out, const ggnn_store* s, const ggnn_node* id, ggnn_count n) { return ggnn_cuda_gather(out, s->width, GGNN_F32, s, id, n, nullptr); }\n' >"$build/call.cu"
-if quickly call.o -c "$build/call.cu" && [ "$(stat -c %s "$build/call.o")" -lt 100000 ]; then echo "ok a call compiles no kernel"
-else echo "  FAILED a file that calls ggnn_cuda_gather has $(stat -c %s "$build/call.o") bytes"; failed=1; fi
+printf '#include "ggnn_plan.h"\n#include "ggnn_cuda.cuh"\ncudaError_t call(ggnn_cuda_dist* d, const ggnn_dist_data* from, const int* device);\ncudaError_t call(ggnn_cuda_dist* d, const ggnn_dist_data* from, const int* device) { return ggnn_cuda_dist_open(d, from, device, nullptr, 0, nullptr); }\n' >"$build/call_dist.cu"
+for call in call call_dist; do
+    if quickly "$call.o" -c "$build/$call.cu" && [ "$(stat -c %s "$build/$call.o")" -lt 100000 ]; then echo "ok a call compiles no kernel: $call.cu"
+    else echo "  FAILED a file that calls, $call.cu, has $(stat -c %s "$build/$call.o") bytes"; failed=1; fi
+done
 quickly three_files "$build/one.o" "$build/two.o" "$build/three.o" || failed=1
 
 # The program as the Makefile links it: with NCCL where there is one, and with nvcc's own runtime inside.

@@ -25,7 +25,7 @@ trainer/options: ggnn.h common datasets trainer/device trainer/ranks trainer/net
 trainer:       ggnn.h ggnn_plan.h ggnn_reference.h common datasets trainer/device trainer/ranks trainer/batch trainer/net trainer/store trainer/split trainer/factored trainer/options
 bench:         ggnn.h ggnn_plan.h ggnn_reference.h common datasets trainer/device trainer/ranks trainer/batch trainer/net trainer/store trainer/split trainer trainer/cpu
 bench/cuda:    ggnn.h ggnn_reference.h ggnn_cuda.cuh common datasets trainer/device trainer/batch trainer/net trainer/store bench
-examples:      ggnn.h ggnn_cuda.cuh datasets
+examples:      ggnn.h ggnn_plan.h ggnn_cuda.cuh datasets
 "
 # Every include of a file of the project: who, whom. A name is looked for from the project's folder, then beside the includer.
 includes() {

@@ -71,6 +71,7 @@ printf '#define GGNN_PLAN_IMPLEMENTATION\n#include "ggnn_plan.h"\n' >"$work/plan
 cat "$work/impl.c" "$work/plan.c" >"$work/both.c"
 printf '#include "ggnn_plan.h"\nint uses(void);\nint uses(void) { ggnn_rank_random(0, 0, 1, 0); return 0; }\n' >"$work/rank.c"
 printf '#define GGNN_CUDA_IMPLEMENTATION\n#include "ggnn_cuda.cuh"\n' >"$work/cuda.c"
+printf '#define GGNN_CUDA_IMPLEMENTATION\n#include "ggnn_plan.h"\n#include "ggnn_cuda.cuh"\n' >"$work/cuda_plan.c"
 cat >"$work/cuda_user.c" <<'END'
 #include "ggnn_cuda.cuh"
 cudaError_t uses(void* out, ggnn_cuda_batch* b, const ggnn_store* rows, const ggnn_node* id, cudaStream_t stream);
@@ -189,6 +190,7 @@ vendor_cuda() { # ggnn_cuda.cuh on the emulator's headers, by one compiler
     local strict="-Wall -Wextra -Werror -Wno-unknown-pragmas $stricter $(casts c++) -D_GNU_SOURCE -isystem simt -I."
     for language in c++17 c++20; do # what make cuda-tests compiles as C++17 alone
         check "$cc ggnn_cuda.cuh as $language" $cc -x c++ -std=$language $strict -fsyntax-only "$work/cuda.c"
+        check "$cc ggnn_cuda.cuh after ggnn_plan.h as $language" $cc -x c++ -std=$language $strict -fsyntax-only "$work/cuda_plan.c"
         check "$cc ggnn_cuda.cuh's API alone as $language" $cc -x c++ -std=$language $strict -fsyntax-only "$work/cuda_user.c"
     done
     for option in "" -DGGNN_NODE64 "-DGGNN_STATIC -DGGNN_IMPLEMENTATION"; do
@@ -361,4 +363,5 @@ is_short() { awk -v lines="$2" -v columns="$3" 'length > columns || NR > lines {
 check "ggnn_reference.h has at most 450 lines of at most 110 columns" is_short ggnn_reference.h 450 110
 check "train.c has at most 400 lines of at most 110 columns" is_short examples/train.c 400 110
 check "train.cu has at most 450 lines of at most 120 columns" is_short examples/train.cu 450 120
+check "peers.cu has at most 80 lines of at most 120 columns" is_short examples/peers.cu 80 120
 check "only libc is needed" sh -c "! grep -nE '^ *#include <' ggnn.h ggnn_reference.h ggnn_plan.h | grep -vE '<(stddef|stdint|stdlib|math|string|assert|omp|immintrin|arm_neon)\.h>'"

@@ -3,15 +3,12 @@
 // the same one; the emulator has eight.
 #define GGNN_CUDA_IMPLEMENTATION
 #include "ggnn_cuda.cuh"
-#include "tests/cuda_memory.h"
+#include "tests/cuda_peers.h"
 #include "tests/owners.h"
 
 #include <algorithm>
 #include <chrono>
 #include <signal.h>
-#include <string>
-#include <sys/mman.h>
-#include <sys/wait.h>
 #include <thread>
 
 enum { NODES = 150, WIDTH = 6, SEEDS = 24, LOANS = 6, ROWS = 0, LISTS = 1, COPY = 5 };
@@ -73,19 +70,6 @@ struct world {
     static ggnn_rng draws() { return {5, 2, GGNN_PURPOSE_SAMPLE}; }
 };
 
-template <class T> static bool same(const device_array<T>& got, const T* want, int64_t n)
-{
-    const std::vector<T> values = got.values(n);
-    return memcmp(values.data(), want, static_cast<size_t>(n) * sizeof(T)) == 0;
-}
-template <class T> static bool same(const T* device, const T* want, int64_t n)
-{
-    std::vector<T> values(static_cast<size_t>(n));
-    if (n && cudaMemcpy(values.data(), device, values.size() * sizeof(T), cudaMemcpyDeviceToHost) != cudaSuccess)
-        return false;
-    return memcmp(values.data(), want, values.size() * sizeof(T)) == 0;
-}
-
 // ---- what a peer does: lends its part, reads all --------------------------------------------------------------
 
 enum { LEAD = 8 }; // rows do not begin where their allocation does
@@ -145,18 +129,6 @@ static bool same_traffic(const world& w, const device_array<int64_t>& lists, con
     return same(lists, want_lists, w.o->parts + 2) && same(rows, want_rows, w.o->parts + 2);
 }
 
-static bool same_batch(const world& w, const ggnn_cuda_batch& b)
-{
-    bool equal = true;
-    for (int h = 0; h < 2; h++) {
-        const ggnn_block &want = w.whole.hop[h], &got = b.hop[h];
-        equal = equal && same(got.num_edges.n, want.num_edges.n, 1) && same(got.num_src.n, want.num_src.n, 1) &&
-                same(got.indptr, want.indptr, *want.num_dst.n + 1) && same(got.indices, want.indices, *want.num_edges.n) &&
-                same(got.position, want.position, *want.num_edges.n) && same(got.weight, want.weight, *want.num_edges.n);
-    }
-    return equal && same(b.id, w.whole.id, *w.whole.hop[1].num_src.n);
-}
-
 // Samples and gathers through tables of pointers: the bits of the whole arrays, read where the owners are.
 static bool reads_all(const world& w, const void** base, ggnn_csc* part)
 {
@@ -191,7 +163,7 @@ static bool reads_all(const world& w, const void** base, ggnn_csc* part)
     cudaError_t        error = ggnn_cuda_batch_init(&batch, memory.at(), nullptr);
     error = ggnni::first_error(error, ggnn_cuda_sample(&batch, &g, rng.at(), seeds.at(), {nullptr, SEEDS}, nullptr));
     error = ggnni::first_error(error, ggnn_cuda_gather(out.at(), WIDTH, GGNN_F32, &from, batch.id, batch.hop[1].num_src, nullptr));
-    if (ggnni::first_error(error, cudaDeviceSynchronize()) != cudaSuccess || !same_batch(w, batch)) return false;
+    if (ggnni::first_error(error, cudaDeviceSynchronize()) != cudaSuccess || !same_batch(w.whole, batch, 2)) return false;
     std::vector<float> want(static_cast<size_t>(n * WIDTH));
     for (int64_t i = 0; i < n; i++) memcpy(&want[static_cast<size_t>(i * WIDTH)], w.table + w.whole.id[i] * WIDTH, WIDTH * 4);
     return same(out, want.data(), n * WIDTH) && same_traffic(w, list_traffic, row_traffic);
@@ -221,51 +193,10 @@ static bool lives_as_peer(const world& w, void* shared, int32_t self)
     return (ggnn_cuda_peers_close(&p, &fault) == cudaSuccess) && good;
 }
 
-// ---- shared memory, threads, processes -----------------------------------------------------------------------
-
-class shared_memory { // a file without a name, which child processes have by its number
-public:
-    void* at = nullptr;
-    int   file;
-
-    shared_memory() : name(tmpfile()), file_bytes(ggnn_cuda_peers_bytes(OWNED_PARTS, LOANS))
-    {
-        file = fileno(name);
-        if (CHECK(ftruncate(file, static_cast<off_t>(file_bytes)) == 0)) at = map(file);
-    }
-    shared_memory(const shared_memory&) = delete;
-    ~shared_memory()
-    {
-        munmap(at, file_bytes);
-        fclose(name);
-    }
-    static void* map(int file)
-    {
-        return mmap(nullptr, ggnn_cuda_peers_bytes(OWNED_PARTS, LOANS), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    }
-
-private:
-    FILE*  name;
-    size_t file_bytes;
+struct shared_memory : peers_memory {
+    shared_memory() : peers_memory(OWNED_PARTS, LOANS) {}
+    static void* map(int file) { return peers_memory::map(file, OWNED_PARTS, LOANS); }
 };
-
-// Starts this program as another process: --peer FILE WHAT PEERS SELF.
-static pid_t start(const shared_memory& shared, const std::string& what, int32_t peers, int32_t self)
-{
-    const pid_t child = fork();
-    if (child == 0) {
-        execl("/proc/self/exe", "peer", "--peer", std::to_string(shared.file).c_str(), what.c_str(),
-              std::to_string(peers).c_str(), std::to_string(self).c_str(), nullptr);
-        _exit(127);
-    }
-    return child;
-}
-static int status_of(pid_t child)
-{
-    int status = -1;
-    if (waitpid(child, &status, 0) != child) return -1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
 
 // ---- tests ----------------------------------------------------------------------------------------------------
 
