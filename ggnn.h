@@ -153,7 +153,7 @@
 //   batch_validate       fault (1)                                      fault              1  BLOCK, ID
 //   block_validate       fault (1)                                      fault              1  BLOCK, ID
 //  [7]
-//   gather               out (n, width)                                                    P  -
+//   gather, gather_edges out (n, width)                                                    P  -
 //   split                gather, scatter (n), bound (parts + 3)                            1  -
 //   permute              out (n, width)                                                    P  -
 //  [8]
@@ -517,7 +517,8 @@ GGNN_HD int32_t ggnn_owner_of(int64_t v, ggnn_owner how, const int32_t* owner, i
 // *at: num_rows rows over parts >= 1, no cache. It points to rank and bound, which must outlive it; for a
 // device send both and point there. O(N). Parts may be empty. Ranges of other lengths need no call: set bound
 // and parts, stored = bound[parts].
-// GGNN_ERROR_ARGUMENT: a size is out of range. GGNN_ERROR_ID: an owner is; fault names the node.
+// GGNN_ERROR_ARGUMENT: a size is out of range; by hash and map that is more than GGNN_NODE_MAX rows, by range
+// and modulo none (edge rows: ggnn_gather_edges). GGNN_ERROR_ID: an owner is; fault names the node.
 GGNN_API ggnn_status ggnn_layout_owners(
     ggnn_layout*   at,
     ggnn_node*     rank,  // (num_rows)   by hash and map; NULL otherwise
@@ -883,7 +884,7 @@ GGNN_API ggnn_status ggnn_block_validate(const ggnn_block* b, int64_t num_nodes,
 
 // ==== [7] STORE: fixed-width rows over parts, host tier and cache ==========================================
 
-typedef struct ggnn_store { // node features, edge features (by CSC position), hidden rows
+typedef struct ggnn_store { // node features, edge features (by position), hidden rows
     int32_t            width; // elements in a row
     ggnn_type          type;
     int64_t            pitch; // bytes from row to row, >= width elements, a whole number of them
@@ -905,6 +906,12 @@ GGNN_HD const void* ggnn_row(const ggnn_store* s, int64_t v);
 // width is not written.
 GGNN_API ggnn_status ggnn_gather(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
                                  const ggnn_node* id, int64_t n);
+// The same of edge rows, row p that of the edge at position p: out[i,:] = row position[i] (block->position).
+// A walk's edges have position -1, and no row: not in range. Of 2^31 rows or more: a layout's rank and
+// cache_row are ggnn_nodes, so that with 32-bit ids such rows lie by ranges or by modulo, and a cache holds
+// the first ones; else, where more than GGNN_NODE_MAX are ranked or cached by row, GGNN_ERROR_ARGUMENT.
+GGNN_API ggnn_status ggnn_gather_edges(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
+                                       const int64_t* position, int64_t n);
 
 // Stable split of n < 2^31 ids by owner (the slot of ggnn_locate): slot s gets the ids whose indices are
 // gather[bound[s] .. bound[s+1]), and id i lies at scatter[i]: gather[scatter[i]] == i. bound (parts + 3).
@@ -1122,7 +1129,8 @@ GGNNI_WIDE(ggnn_batch_plan) GGNNI_WIDE(ggnn_batch_packed_bytes) GGNNI_WIDE(ggnn_
 GGNNI_WIDE(ggnn_batch_unpack) GGNNI_WIDE(ggnn_batch_validate) GGNNI_WIDE(ggnn_batch_init)
 GGNNI_WIDE(ggnn_sample) GGNNI_WIDE(ggnn_batch_begin) GGNNI_WIDE(ggnn_sample_hop) GGNNI_WIDE(ggnn_block_whole)
 GGNNI_WIDE(ggnn_block_transpose_init) GGNNI_WIDE(ggnn_block_transpose) GGNNI_WIDE(ggnn_block_validate)
-GGNNI_WIDE(ggnn_gather) GGNNI_WIDE(ggnn_split) GGNNI_WIDE(ggnn_spmm) GGNNI_WIDE(ggnn_sum)
+GGNNI_WIDE(ggnn_gather) GGNNI_WIDE(ggnn_gather_edges) GGNNI_WIDE(ggnn_split) GGNNI_WIDE(ggnn_spmm)
+GGNNI_WIDE(ggnn_sum)
 GGNNI_WIDE(ggnn_mean) GGNNI_WIDE(ggnn_spmm_back_arg) GGNNI_WIDE(ggnn_scale_mean)
 GGNNI_WIDE(ggnn_scale_weights) GGNNI_WIDE(ggnn_gcn_norm) GGNNI_WIDE(ggnn_scale_gcn) GGNNI_WIDE(ggnn_aggregate)
 GGNNI_WIDE(ggnn_sddmm) GGNNI_WIDE(ggnn_edge_sum) GGNNI_WIDE(ggnn_edge_softmax)
@@ -1348,6 +1356,13 @@ GGNN_HD int ggnni_store_given(const ggnn_store* s, int64_t rows) // of which so 
     if (s->pitch < s->width * ggnn_type_bytes(s->type) || s->pitch % ggnn_type_bytes(s->type)) return 0;
     if (s->base) return ggnni_parts_given(s->at.parts);
     return rows == 0 || s->width == 0 || s->rows;
+}
+// Of edge rows: numbers that are ggnn_nodes hold all that they are to name.
+GGNN_HD int ggnni_edges_ranked(const ggnn_store* s)
+{
+    const ggnn_layout* at = &s->at;
+    if (!s->base) return 1;
+    return (!at->rank || at->stored <= GGNN_NODE_MAX) && (!at->cache_row || at->cached <= GGNN_NODE_MAX);
 }
 GGNN_HD int ggnni_matrix_given(const void* v, int64_t ld, int64_t rows, int32_t width)
 {
@@ -2138,7 +2153,7 @@ GGNN_API ggnn_status ggnn_layout_owners(ggnn_layout* at, ggnn_node* rank, int64_
 {
     ggnn_status status = GGNN_OK;
     const int ranked = how == GGNN_OWNER_HASH || how == GGNN_OWNER_MAP;
-    if (!ggnni_parts_given(parts) || num_rows < 0 || num_rows > GGNN_NODE_MAX ||
+    if (!ggnni_parts_given(parts) || num_rows < 0 || (ranked && num_rows > GGNN_NODE_MAX) ||
         (uint32_t)how > GGNN_OWNER_MAP)
         return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "how, parts or the number of rows is out of range", -1,
                            -1);
@@ -3990,10 +4005,16 @@ typedef struct {
     ggnn_type          as;
     const ggnn_store*  from;
     const ggnn_node*   id;
+    const int64_t*     position; // of edges, in place of id
     int64_t            n, pieces;
     int                past_caches;
     const ggnni_loops* loops;
 } ggnni_gather;
+
+static int64_t ggnni_gathered(const ggnni_gather* s, int64_t i)
+{
+    return s->position ? s->position[i] : (int64_t)s->id[i];
+}
 
 static void ggnni_gather_row(const ggnni_gather* s, char* out, const char* row)
 {
@@ -4018,7 +4039,7 @@ GGNNI_HOT void ggnni_gather_piece(void* context, int64_t piece)
         const char*  now = i < rows.begin ? NULL : row[i & (GGNNI_ROWS_AHEAD - 1)]; // next may take its place
         const char** next = &row[(i + ahead) & (GGNNI_ROWS_AHEAD - 1)];
         if (i + ahead < rows.end) {
-            *next = (const char*)ggnn_row(s->from, s->id[i + ahead]);
+            *next = (const char*)ggnn_row(s->from, ggnni_gathered(s, i + ahead));
             ggnni_prefetch_row(*next, bytes);
         }
         if (now) ggnni_gather_row(s, s->out + i * s->pitch_out, now);
@@ -4026,18 +4047,33 @@ GGNNI_HOT void ggnni_gather_piece(void* context, int64_t piece)
     GGNNI_STREAMED();
 }
 
-GGNN_API ggnn_status ggnn_gather(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
-                                 const ggnn_node* id, int64_t n)
+// By id, or by position: the other is NULL.
+static ggnn_status ggnni_gather_rows(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
+                                     const ggnn_node* id, const int64_t* position, int64_t n)
 {
-    GGNNI_REQUIRE(n >= 0 && ggnni_store_given(from, n) && ggnni_type_known(as) && (n == 0 || id));
+    GGNNI_REQUIRE(n >= 0 && ggnni_store_given(from, n) && ggnni_type_known(as) && (n == 0 || id || position));
     GGNNI_REQUIRE(ggnni_matrix_given(out, ld_out, n, from->width));
-    ggnni_gather s = {(char*)out, ld_out * ggnn_type_bytes(as), as, from, id, n, 0, 0, ggnni_choose_loops()};
+    ggnni_gather s = {(char*)out, ld_out * ggnn_type_bytes(as), as, from, id, position, n, 0, 0,
+                      ggnni_choose_loops()};
     s.past_caches = ggnni_past_caches(out, s.pitch_out, n, from->width * ggnn_type_bytes(from->type));
     s.pieces = ggnni_pieces(n * s.pitch_out, 1 << 15);
     ggnni_run(s.pieces, ggnni_gather_piece, &s);
     if (from->traffic)
-        for (int64_t i = 0; i < n; i++) ggnni_count_row(from, id[i]);
+        for (int64_t i = 0; i < n; i++) ggnni_count_row(from, ggnni_gathered(&s, i));
     return GGNN_OK;
+}
+
+GGNN_API ggnn_status ggnn_gather(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
+                                 const ggnn_node* id, int64_t n)
+{
+    return ggnni_gather_rows(out, ld_out, as, from, id, NULL, n);
+}
+
+GGNN_API ggnn_status ggnn_gather_edges(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
+                                       const int64_t* position, int64_t n)
+{
+    GGNNI_REQUIRE(from && ggnni_edges_ranked(from));
+    return ggnni_gather_rows(out, ld_out, as, from, NULL, position, n);
 }
 
 // A counting sort by owner. While ids are placed, bound[s] is where the next id of slot s goes, so that it

@@ -74,7 +74,7 @@
 //                        NODE64)
 //   block_transpose      t, laid out by _init in memory of _bytes          5 and a memset       -
 //  [7]
-//   gather               out (n, width)                                    1, 1 for traffic     -
+//   gather, gather_edges out (n, width)                                    1, 1 for traffic     -
 //   gather_device,       out (n, width): rows of parts and cache; of the   1, 1 for traffic     -
 //   gather_host          host tier
 //   permute              out (n, width)                                    1                    -
@@ -419,8 +419,13 @@ GGNN_CUDA_API cudaError_t ggnn_cuda_block_transpose(ggnn_block* t, const ggnn_bl
 GGNN_CUDA_API cudaError_t ggnn_cuda_gather(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
                                            const ggnn_node* id, ggnn_count n, cudaStream_t stream);
 
-// The same in two halves, for two streams: the rows of parts and cache; those of the host tier. Each leaves
-// the other's rows of out as they are. The host tier is read in place, in whole lines of 128 bytes, each a
+// ggnn_gather_edges: the same by position. With 32-bit ids 48 registers.
+GGNN_CUDA_API cudaError_t ggnn_cuda_gather_edges(void* out, int64_t ld_out, ggnn_type as,
+                                                 const ggnn_store* from, const int64_t* position,
+                                                 ggnn_count n, cudaStream_t stream);
+
+// ggnn_cuda_gather in two halves, for two streams: the rows of parts and cache; those of the host tier. Each
+// leaves the other's rows of out as they are. The host tier is read in place, in whole lines of 128 bytes, each a
 // request over the bus (PyTorch-Direct, 2021): rows of 480 bytes cost 4.5 of them on average, not 6.75. (Rows
 // of 16-bit elements that are not aligned to 4 bytes cost two a line.) `blocks` of 256 threads do it: a few
 // fill the bus, and the processors that they leave go on with the step.
@@ -881,7 +886,7 @@ namespace ggnni {
     } while (0)
 
 inline int64_t known(ggnn_count n) { return n.n ? 0 : n.max; }
-inline bool ids_given(const ggnn_node* id, ggnn_count n) { return n.max >= 0 && (id || known(n) == 0); }
+inline bool ids_given(const void* id, ggnn_count n) { return n.max >= 0 && (id || known(n) == 0); }
 inline bool keys_given(const ggnn_rng* rng, int32_t hop) { return rng && hop >= 0 && hop < GGNN_HOP_NUMBERS; }
 inline bool block_given(const ggnn_block* b, bool local) // local: with indices
 {
@@ -927,8 +932,8 @@ inline fast_layout layout_of(const ggnn_layout& at)
     return fast;
 }
 
-// The row of v in the own cache; not in [0, cached): it has none.
-__device__ inline int64_t cache_row_of(const fast_layout& at, ggnn_node v)
+// The row of v, a node or a position, in the own cache; not in [0, cached): it has none.
+template <class Id> __device__ inline int64_t cache_row_of(const fast_layout& at, Id v)
 {
     if (!at.cached) return -1;
     return at.cache_row ? __ldg(at.cache_row + v) : v;
@@ -939,7 +944,8 @@ __device__ inline bool in_cache(const fast_layout& at, int64_t row)
 }
 
 // Where v is, of rank r, in the parts or in the host tier.
-__device__ inline ggnn_place place_beyond_cache(const fast_layout& at, ggnn_node v, int64_t r)
+template <class Id>
+__device__ inline ggnn_place place_beyond_cache(const fast_layout& at, Id v, int64_t r)
 {
     const int32_t parts = static_cast<int32_t>(at.parts.by);
     ggnn_place    place = {0, v};
@@ -956,7 +962,7 @@ __device__ inline ggnn_place place_beyond_cache(const fast_layout& at, ggnn_node
 }
 
 // ggnn_locate
-__device__ inline ggnn_place place_of(const fast_layout& at, ggnn_node v)
+template <class Id> __device__ inline ggnn_place place_of(const fast_layout& at, Id v)
 {
     const int64_t own = cache_row_of(at, v);
     if (in_cache(at, own)) return {static_cast<int32_t>(at.parts.by) + 1, own};
@@ -976,13 +982,14 @@ __device__ inline bool takes(tier wanted, int32_t parts, int32_t slot)
     return wanted == ALL_TIERS || (slot == parts) == (wanted == HOST_TIER);
 }
 
-struct id_list { // the ids of a list
-    const ggnn_node* id;
-    ggnn_count       n;
+template <class Id> struct list_of_ids { // or of positions
+    const Id*  id;
+    ggnn_count n;
 
-    __device__ int64_t   size() const { return size_of(n); }
-    __device__ ggnn_node at(int64_t i) const { return id[i]; }
+    __device__ int64_t size() const { return size_of(n); }
+    __device__ Id      at(int64_t i) const { return id[i]; }
 };
+using id_list = list_of_ids<ggnn_node>;
 
 struct node_list { // the same, where they may be out of range: those do not count
     const ggnn_node* id;
@@ -1023,7 +1030,7 @@ static GGNNI_KERNEL(32, THREADS)
     count.begin(parts + 2);
     for (int64_t first = static_cast<int64_t>(blockIdx.x) * THREADS; first < n;
          first += static_cast<int64_t>(gridDim.x) * THREADS) {
-        const ggnn_node v = first + thread < n ? ids.at(first + thread) : -1;
+        const auto      v = first + thread < n ? ids.at(first + thread) : decltype(ids.at(0)){-1};
         const int32_t   slot = v < 0 ? -1 : place_of(at, v).slot;
         const unsigned  same = __match_any_sync(ALL_LANES, slot);
         const bool      leads = __ffs(static_cast<int>(same)) - 1 == thread % WARP;
@@ -3874,11 +3881,11 @@ template <class Out, class In, int N> __device__ inline chunk<Out, N> convert(co
 enum { IN_FLIGHT = 4 }; // chunks that a thread reads before it uses the first
 // Addresses of rows v[u] of a store; NULL where v[u] is negative or of another tier. Cache rows, then the
 // ranks of those that are not cached, then bases are read side by side: one latency each.
-template <int U>
+template <int U, class Id>
 __device__ inline void find_rows(const char* (&row)[U], const ggnn_store& from, const fast_layout& at,
-                                 const ggnn_node (&v)[U], tier wanted)
+                                 const Id (&v)[U], tier wanted)
 {
-    ggnn_node r[U]; // the row in the own cache where `cached` has the bit, else the rank
+    Id        r[U]; // the row in the own cache where `cached` has the bit, else the rank
     unsigned  cached = 0;
 #pragma unroll
     for (int u = 0; u < U; u++) r[u] = v[u];
@@ -3926,24 +3933,32 @@ __device__ inline bool bases_allow(const ggnn_store& from, size_t bytes)
     return !__any_sync(ALL_LANES, bad);
 }
 
-struct stored_rows { // row i is row id[i] of a store
-    ggnn_store       from;
-    fast_layout      at;
-    const ggnn_node* id;
-    tier             wanted;
+template <class Id> struct rows_of_store { // row i is row id[i] of a store
+    using key = Id;
+    ggnn_store  from;
+    fast_layout at;
+    const Id*   id;
+    tier        wanted;
 
     __device__ bool allow(size_t bytes) const { return bases_allow(from, bytes); }
     // Addresses of rows i, i + 1 ..; NULL from the `left`-th on.
     template <int U> __device__ void find(const char* (&row)[U], int64_t i, int64_t left) const
     {
-        ggnn_node v[U];
+        Id v[U];
 #pragma unroll
         for (int u = 0; u < U; u++) v[u] = u < left ? __ldg(id + i + u) : -1;
         find_rows(row, from, at, v, wanted);
     }
 };
+struct stored_rows : rows_of_store<ggnn_node> {}; // by id
+#ifdef GGNN_NODE64
+using stored_edges = stored_rows;
+#else
+struct stored_edges : rows_of_store<int64_t> {}; // by position
+#endif
 
 struct indexed_rows { // row i is row index[i] of a matrix
+    using key = int32_t;
     const char*    start;
     int64_t        pitch;
     const int32_t* index;
@@ -4010,16 +4025,16 @@ __device__ inline void copy_units(const copy_job<Rows>& job)
     }
 }
 
-// Blocks on a multiprocessor: 40 registers a thread let 6 run; chunks of 16 bytes, 64-bit ids and conversions
-// take 48.
-template <class In, class Out, int N> constexpr int copy_blocks()
+// Blocks on a multiprocessor: 40 registers a thread let 6 run; chunks of 16 bytes, 64-bit numbers of rows and
+// conversions take 48.
+template <class In, class Out, int N, class Rows> constexpr int copy_blocks()
 {
-    return sizeof(ggnn_node) == 4 && sizeof(In) == sizeof(Out) && sizeof(In) * N < 16 ? 6 : 5;
+    return sizeof(typename Rows::key) == 4 && sizeof(In) == sizeof(Out) && sizeof(In) * N < 16 ? 6 : 5;
 }
 
 // 16-byte loads: 20 in 5 instances
 template <class In, class Out, int N, bool LINES, class Rows>
-static GGNNI_KERNEL(48, THREADS, copy_blocks<In, Out, N>())
+static GGNNI_KERNEL(48, THREADS, copy_blocks<In, Out, N, Rows>())
     copy_rows(copy_job<Rows> job)
 {
     if (N > 1 && !job.rows.allow(sizeof(In) * N))
@@ -4053,37 +4068,47 @@ inline cudaError_t launch_copy(copy_job<Rows>& job, uint64_t grain, cudaStream_t
     }
 }
 
-template <class In, class Out>
-inline cudaError_t launch_gather(copy_job<stored_rows>& job, uint64_t grain, int32_t blocks,
-                                 cudaStream_t stream)
-{
-    constexpr int LINE = 4 / sizeof(In); // elements, for 32 lanes to have 128 bytes
-    if (!blocks) return launch_copy<In, Out>(job, grain, stream);
-    return grain % LINE ? launch_units<In, Out, 1, true>(job, blocks, stream)
-                        : launch_units<In, Out, LINE, true>(job, blocks, stream);
-}
+// Rows of a store in the instances of all rows; in those of whole lines.
+struct by_chunks {
+    template <class In, class Out, class Rows>
+    static cudaError_t launch(copy_job<Rows>& job, uint64_t grain, int32_t, cudaStream_t stream)
+    {
+        return launch_copy<In, Out>(job, grain, stream);
+    }
+};
+struct by_lines {
+    template <class In, class Out, class Rows>
+    static cudaError_t launch(copy_job<Rows>& job, uint64_t grain, int32_t blocks, cudaStream_t stream)
+    {
+        constexpr int LINE = 4 / sizeof(In); // elements, for 32 lanes to have 128 bytes
+        return grain % LINE ? launch_units<In, Out, 1, true>(job, blocks, stream)
+                            : launch_units<In, Out, LINE, true>(job, blocks, stream);
+    }
+};
 
+template <class Units, class Rows>
 inline cudaError_t gather_tier(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
-                               const ggnn_node* id, ggnn_count n, tier wanted, int32_t blocks,
+                               const typename Rows::key* id, ggnn_count n, tier wanted, int32_t blocks,
                                cudaStream_t stream)
 {
     GGNNI_CUDA_REQUIRE(ggnni_store_given(from, known(n)) && ggnni_type_known(as) && ids_given(id, n));
     GGNNI_CUDA_REQUIRE(can_count(from->traffic, from->at));
     GGNNI_CUDA_REQUIRE(ggnni_matrix_given(out, ld_out, known(n), from->width));
-    uint64_t              pitch = static_cast<uint64_t>(from->pitch / ggnn_type_bytes(from->type));
-    uint64_t              grain = grain_of(out, ld_out, as) | pitch | static_cast<uint64_t>(from->width);
-    stored_rows           rows = {*from, layout_of(from->at), id, wanted};
-    copy_job<stored_rows> job = {rows, out, ld_out, n, from->width, {}};
-    cudaError_t           copied;
+    uint64_t       pitch = static_cast<uint64_t>(from->pitch / ggnn_type_bytes(from->type));
+    uint64_t       grain = grain_of(out, ld_out, as) | pitch | static_cast<uint64_t>(from->width);
+    Rows           rows = {{*from, layout_of(from->at), id, wanted}};
+    copy_job<Rows> job = {rows, out, ld_out, n, from->width, {}};
+    cudaError_t    copied;
     if (from->type == GGNN_F32 && as == GGNN_F32)
-        copied = launch_gather<float, float>(job, grain, blocks, stream);
+        copied = Units::template launch<float, float>(job, grain, blocks, stream);
     else if (from->type == GGNN_F32)
-        copied = launch_gather<float, uint16_t>(job, grain, blocks, stream);
+        copied = Units::template launch<float, uint16_t>(job, grain, blocks, stream);
     else if (as == GGNN_F32)
-        copied = launch_gather<uint16_t, float>(job, grain, blocks, stream);
+        copied = Units::template launch<uint16_t, float>(job, grain, blocks, stream);
     else
-        copied = launch_gather<uint16_t, uint16_t>(job, grain, blocks, stream);
-    return first_error(copied, count_traffic(id_list{id, n}, n.max, from->at, from->traffic, wanted, stream));
+        copied = Units::template launch<uint16_t, uint16_t>(job, grain, blocks, stream);
+    const list_of_ids<typename Rows::key> ids = {id, n};
+    return first_error(copied, count_traffic(ids, n.max, from->at, from->traffic, wanted, stream));
 }
 
 } // namespace ggnni
@@ -4091,19 +4116,30 @@ inline cudaError_t gather_tier(void* out, int64_t ld_out, ggnn_type as, const gg
 cudaError_t ggnn_cuda_gather(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
                              const ggnn_node* id, ggnn_count n, cudaStream_t stream)
 {
-    return ggnni::gather_tier(out, ld_out, as, from, id, n, ggnni::ALL_TIERS, 0, stream);
+    using namespace ggnni;
+    return gather_tier<by_chunks, stored_rows>(out, ld_out, as, from, id, n, ALL_TIERS, 0, stream);
+}
+
+cudaError_t ggnn_cuda_gather_edges(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
+                                   const int64_t* position, ggnn_count n, cudaStream_t stream)
+{
+    using namespace ggnni;
+    GGNNI_CUDA_REQUIRE(from && ggnni_edges_ranked(from));
+    return gather_tier<by_chunks, stored_edges>(out, ld_out, as, from, position, n, ALL_TIERS, 0, stream);
 }
 
 cudaError_t ggnn_cuda_gather_device(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
                                     const ggnn_node* id, ggnn_count n, cudaStream_t stream)
 {
-    return ggnni::gather_tier(out, ld_out, as, from, id, n, ggnni::DEVICE_TIERS, 0, stream);
+    using namespace ggnni;
+    return gather_tier<by_chunks, stored_rows>(out, ld_out, as, from, id, n, DEVICE_TIERS, 0, stream);
 }
 cudaError_t ggnn_cuda_gather_host(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
                                   const ggnn_node* id, ggnn_count n, int32_t blocks, cudaStream_t stream)
 {
     GGNNI_CUDA_REQUIRE(blocks > 0);
-    return ggnni::gather_tier(out, ld_out, as, from, id, n, ggnni::HOST_TIER, blocks, stream);
+    using namespace ggnni;
+    return gather_tier<by_lines, stored_rows>(out, ld_out, as, from, id, n, HOST_TIER, blocks, stream);
 }
 
 cudaError_t ggnn_cuda_permute(void* out, int64_t ld_out, const void* inp, int64_t ld_inp, ggnn_type type,

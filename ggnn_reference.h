@@ -195,16 +195,23 @@ GGNN_REF void ggnn_ref_block_transpose(ggnn_block* t, const ggnn_block* b)
     t->indptr[*b->num_src.n] = *t->num_edges.n = at;
     *t->num_dst.n = *b->num_src.n, *t->num_src.n = *b->num_dst.n;
 }
-// ==== [7] STORE: gather. out[i,j] = row id[i], column j, converted to `as` =================================
-GGNN_REF void ggnn_ref_gather(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
-    const ggnn_node* id, int64_t n)
+// ==== [7] STORE: gather. out[i,j] = row id[i] or position[i], column j, converted to `as` ==================
+GGNN_REF void ggnn_ref_gather_edges(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
+    const int64_t* position, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) for (int64_t j = 0; j < from->width; j++) {
-        const void* r = ggnn_row(from, id[i]);
+        const void* r = ggnn_row(from, position[i]);
         float x = from->type == GGNN_F32 ? ((const float*)r)[j] : ggnn_half_to_float(((const uint16_t*)r)[j]);
         if (as == GGNN_F32) ((float*)out)[i * ld_out + j] = x;
         else ((uint16_t*)out)[i * ld_out + j] = ggnn_float_to_half(x);
     }
+}
+GGNN_REF void ggnn_ref_gather(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
+    const ggnn_node* id, int64_t n)
+{
+    char* row = (char*)out;
+    for (int64_t i = 0, v; i < n; i++, row += ld_out * ggnn_type_bytes(as))
+        v = id[i], ggnn_ref_gather_edges(row, ld_out, as, from, &v, 1);
 }
 // ==== [8] SPARSE: sums over lists, products per edge, softmax per list =====================================
 typedef struct ggnn_ref_sum { float total, part; int64_t terms; } ggnn_ref_sum; // parts of 256 terms

@@ -529,6 +529,7 @@ TEST(rows)
 {
     float         table[N * WIDTH] = {0};
     ggnn_node     id[3] = {1, 2, 3};
+    int64_t       position[3] = {1, 2, 3};
     int32_t       index[3] = {0, 1, 2};
     random_block* r = random_block_mixed(12, 15);
     const void*   base[4] = {table, table, table, table};
@@ -544,6 +545,7 @@ TEST(rows)
     for (int i = 6; i < 9; i++) wrong[i].base = base, wrong[i].at.parts = some_wrong_parts[i - 6];
     for (int i = 0; i < 9; i++) {
         REFUSED(ggnn_gather(canvas.f, WIDTH, GGNN_F32, &wrong[i], id, 3));
+        REFUSED(ggnn_gather_edges(canvas.f, WIDTH, GGNN_F32, &wrong[i], position, 3));
         REFUSED(ggnn_aggregate(canvas.f, WIDTH, GGNN_SUM, &r->b, NULL, NULL, 1, &wrong[i]));
     }
     random_block_free(r);
@@ -554,6 +556,11 @@ TEST(rows)
     REFUSED(ggnn_gather(canvas.f, WIDTH, GGNN_F32, &rows, NULL, 3));
     REFUSED(ggnn_gather(canvas.f, WIDTH, GGNN_F32, &rows, id, -3));
     GIVES(GGNN_OK, ggnn_gather(NULL, WIDTH, GGNN_F32, &rows, NULL, 0));
+    REFUSED(ggnn_gather_edges(NULL, WIDTH, GGNN_F32, &rows, position, 3));
+    REFUSED(ggnn_gather_edges(canvas.f, WIDTH, GGNN_F32, NULL, position, 3));
+    REFUSED(ggnn_gather_edges(canvas.f, WIDTH, GGNN_F32, &rows, NULL, 3));
+    REFUSED(ggnn_gather_edges(canvas.f, WIDTH, GGNN_F32, &rows, position, -3));
+    GIVES(GGNN_OK, ggnn_gather_edges(NULL, WIDTH, GGNN_F32, &rows, NULL, 0));
     REFUSED(ggnn_split(canvas.i32, canvas.i32 + 10, canvas.i64 + 100, NULL, id, 3));
     REFUSED(ggnn_split(NULL, canvas.i32 + 10, canvas.i64 + 100, &rows.at, id, 3));
     REFUSED(ggnn_split(canvas.i32, NULL, canvas.i64 + 100, &rows.at, id, 3));

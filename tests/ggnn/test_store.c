@@ -133,12 +133,14 @@ static void* gathered(const world* w, ggnn_type as, int64_t ld, const ggnn_node*
     return want;
 }
 
-/* Gathers ids in both types, with ld > width, in every form, and compares rows, padding and counts. */
+/* Gathers ids, and the same numbers as positions of edges, in both types, with ld > width, in every form, and compares rows,
+   padding and counts. */
 static void check_gather(world* w, const ggnn_node* id, int64_t n)
 {
-    int64_t ld = w->store.width + 3, expected[SLOTS];
+    int64_t ld = w->store.width + 3, expected[SLOTS], *position = (int64_t*)fresh(n * 8);
     memset(expected, 0, sizeof expected);
     for (int64_t i = 0; i < n; i++) expected[expected_slot(w, id[i])]++;
+    for (int64_t i = 0; i < n; i++) position[i] = id[i];
     for (int as = GGNN_F32; as <= GGNN_F16; as++) {
         const size_t bytes = (size_t)(n * ld * ggnn_type_bytes((ggnn_type)as));
         void *       want = gathered(w, (ggnn_type)as, ld, id, n), *out = fresh((int64_t)bytes);
@@ -148,10 +150,16 @@ static void check_gather(world* w, const ggnn_node* id, int64_t n)
             ggnn_gather(out, ld, (ggnn_type)as, &w->store, id, n);
             CHECK(memcmp(out, want, bytes) == 0);
             CHECK(memcmp(expected, w->traffic, sizeof expected) == 0);
+            memset(w->traffic, 0, sizeof w->traffic);
+            memset(out, 0x7b, bytes);
+            CHECK_EQ(ggnn_gather_edges(out, ld, (ggnn_type)as, &w->store, position, n), GGNN_OK);
+            CHECK(memcmp(out, want, bytes) == 0);
+            CHECK(memcmp(expected, w->traffic, sizeof expected) == 0);
         }
         free(want);
         free(out);
     }
+    free(position);
 }
 
 TEST(gather_reads_any_layout_and_counts_where)
@@ -600,7 +608,46 @@ TEST(a_layout_of_owners_is_written_whole)
     const int64_t more = (int64_t)INT32_MAX + 1;
     CHECK_EQ(ggnn_layout_owners(&at, NULL, bound, GGNN_OWNER_RANGE, NULL, INT32_MAX, 2, NULL), GGNN_OK);
     CHECK_EQ(bound[1], 1 << 30);
-    CHECK_EQ(ggnn_layout_owners(&at, NULL, bound, GGNN_OWNER_RANGE, NULL, more, 2, NULL), sizeof(ggnn_node) == 8 ? GGNN_OK : GGNN_ERROR_ARGUMENT);
+    CHECK_EQ(ggnn_layout_owners(&at, NULL, bound, GGNN_OWNER_RANGE, NULL, more, 2, NULL), GGNN_OK); /* of edges */
+    CHECK(bound[1] == more / 2 && bound[2] == more && at.stored == more && !at.rank);
+    CHECK_EQ(ggnn_layout_owners(&at, NULL, NULL, GGNN_OWNER_MODULO, NULL, more, 2, NULL), GGNN_OK);
+#ifndef GGNN_NODE64
+    ggnn_node none;
+    CHECK_EQ(ggnn_layout_owners(&at, &none, bound, GGNN_OWNER_HASH, NULL, more, 2, NULL), GGNN_ERROR_ARGUMENT);
+#endif
+}
+
+/* Rows of 2^32 edges and more: by ranges, by modulo, the first ones cached. A rank cannot name so many where ids have 32 bits. */
+TEST(edge_rows_may_be_more_than_ids)
+{
+    enum { PARTS = 65536, WIDTH = 3, HELD = 9 };
+    const int64_t  most = ((int64_t)1 << 32) + 5, cut = most - HELD, bound[3] = {0, cut, most};
+    const int64_t  near_end[5] = {most - 1, cut, most - 3, cut + 1, most - 1}, spread[3] = {most - 2, 3, most - 2 - PARTS};
+    float          rows[HELD * WIDTH], out[5 * WIDTH], *part = (float*)fresh((most / PARTS + 1) * WIDTH * 4);
+    const void**   base = (const void**)fresh((PARTS + 2) * (int64_t)sizeof *base);
+    const void*    few[4] = {NULL, rows, NULL, rows};
+    ggnn_store     s = {WIDTH, GGNN_F32, WIDTH * 4, NULL, few, {NULL, 0, NULL, bound, most, 2}, NULL};
+    ggnn_node      number[1] = {0};
+    for (int i = 0; i < HELD * WIDTH; i++) rows[i] = test_uniform();
+    CHECK_EQ(ggnn_gather_edges(out, WIDTH, GGNN_F32, &s, near_end, 5), GGNN_OK);
+    for (int i = 0; i < 5; i++) CHECK(memcmp(out + i * WIDTH, rows + (near_end[i] - cut) * WIDTH, WIDTH * 4) == 0);
+    s.at.cached = HELD;
+    CHECK_EQ(ggnn_gather_edges(out, WIDTH, GGNN_F32, &s, spread, 2), GGNN_OK);
+    CHECK(memcmp(out, rows + (HELD - 2) * WIDTH, WIDTH * 4) == 0 && memcmp(out + WIDTH, rows + 3 * WIDTH, WIDTH * 4) == 0);
+    s.base = base, s.at.bound = NULL, s.at.parts = PARTS, s.at.cached = 0;
+    for (int p = 0; p < PARTS + 2; p++) base[p] = part; /* all in one: rows of one part are asked for */
+    for (int64_t i = 0; i < (most / PARTS + 1) * WIDTH; i++) part[i] = test_uniform();
+    CHECK_EQ(ggnn_gather_edges(out, WIDTH, GGNN_F32, &s, spread, 3), GGNN_OK);
+    for (int i = 0; i < 3; i++) CHECK(memcmp(out + i * WIDTH, part + spread[i] / PARTS * WIDTH, WIDTH * 4) == 0);
+    const ggnn_status more = sizeof(ggnn_node) == 8 ? GGNN_OK : GGNN_ERROR_ARGUMENT;
+    s.at.rank = number, s.at.stored = (int64_t)INT32_MAX + 1;
+    CHECK_EQ(ggnn_gather_edges(out, WIDTH, GGNN_F32, &s, spread, 0), more);
+    s.at.stored = INT32_MAX;
+    CHECK_EQ(ggnn_gather_edges(out, WIDTH, GGNN_F32, &s, spread, 0), GGNN_OK);
+    s.at.cache_row = number, s.at.cached = (int64_t)INT32_MAX + 1;
+    CHECK_EQ(ggnn_gather_edges(out, WIDTH, GGNN_F32, &s, spread, 0), more);
+    free(base);
+    free(part);
 }
 
 TEST(owners_and_lists_that_cannot_be_are_refused)
@@ -646,6 +693,7 @@ int main(int argc, char** argv)
     RUN(there_may_be_more_parts_than_rows_and_no_rows);
     RUN(a_cache_s_nodes_are_listed_in_its_order_and_stay_in_their_parts);
     RUN(a_layout_of_owners_is_written_whole);
+    RUN(edge_rows_may_be_more_than_ids);
     RUN(owners_and_lists_that_cannot_be_are_refused);
     return test_finish();
 }

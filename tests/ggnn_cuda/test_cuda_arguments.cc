@@ -38,6 +38,7 @@ struct inputs {
     device_array<int64_t>   indptr{INDPTR, NODES + 1};
     device_array<ggnn_node> indices{INDICES, EDGES}, id{IDS, NODES};
     device_array<int32_t>   local{LOCAL, SRC};
+    device_array<int64_t>   position{std::vector<int64_t>{1, 0}};
     device_array<float>     number{NUMBERS, SRC * WIDTH};
     device_array<ggnn_rng>  rng{std::vector<ggnn_rng>{{1, 2, GGNN_PURPOSE_SAMPLE}}};
     ggnn_graph              g = ggnn_graph_plain(indptr.at(), indices.at(), nullptr, NODES, EDGES);
@@ -325,6 +326,11 @@ TEST(rows)
     }
     REFUSED(ggnn_cuda_gather_device(nullptr, WIDTH, GGNN_F32, &in.store, in.id.at(), in.n, nullptr));
     REFUSED(ggnn_cuda_gather_host(out.f(), WIDTH, GGNN_F32, &in.store, in.id.at(), in.n, 0, nullptr));
+    const int64_t* position = in.position.at();
+    REFUSED(ggnn_cuda_gather_edges(nullptr, WIDTH, GGNN_F32, &in.store, position, in.n, nullptr));
+    REFUSED(ggnn_cuda_gather_edges(out.f(), WIDTH, GGNN_F32, nullptr, position, in.n, nullptr));
+    REFUSED(ggnn_cuda_gather_edges(out.f(), WIDTH, GGNN_F32, &in.store, nullptr, in.n, nullptr));
+    REFUSED(ggnn_cuda_gather_edges(out.f(), WIDTH, GGNN_F32, &in.store, position, in.negative, nullptr));
     const auto permute = [&](void* to, int64_t ld, const void* from, ggnn_type as, int32_t width,
                              const int32_t* index, ggnn_count n) {
         return ggnn_cuda_permute(to, ld, from, WIDTH, as, width, index, n, nullptr);
@@ -894,6 +900,9 @@ struct every_call {
             add("gather", [=](S s) { return ggnn_cuda_gather(a, WIDTH, as, &stored, id, n, s); });
             add("gather_device", [=](S s) { return ggnn_cuda_gather_device(b, WIDTH, as, &tiers, id, n, s); });
             add("gather_host", [=](S s) { return ggnn_cuda_gather_host(c, WIDTH, as, &tiers, id + 2, n, 1, s); });
+            float*         e = matrix(2);
+            const int64_t* position = in.position.at();
+            add("gather_edges", [=](S s) { return ggnn_cuda_gather_edges(e, WIDTH, as, &stored, position, n, s); });
             add("permute", [=](S s) { return ggnn_cuda_permute(d, WIDTH, x, WIDTH, as, WIDTH, index, n, s); });
         }
         int32_t *gather = out.take<int32_t>(2), *scatter = out.take<int32_t>(2);

@@ -16,8 +16,9 @@ static std::vector<ggnn_node> random_ids(int64_t n, int64_t below)
 
 // ---- gather ---------------------------------------------------------------------------------------------
 
-typedef cudaError_t gather_function(void*, int64_t, ggnn_type, const ggnn_store*, const ggnn_node*,
-                                    ggnn_count, cudaStream_t);
+template <class Id> // ids, or positions
+using gather_function = cudaError_t(void*, int64_t, ggnn_type, const ggnn_store*, const Id*, ggnn_count,
+                                    cudaStream_t);
 
 static cudaError_t gather_in_halves(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
                                     const ggnn_node* id, ggnn_count n, cudaStream_t stream)
@@ -28,14 +29,15 @@ static cudaError_t gather_in_halves(void* out, int64_t ld_out, ggnn_type as, con
 
 // Gathers n ids, of which the device knows and the host only that they are at most `max`, to a matrix that
 // begins `shift` elements off its alignment, and compares all of it: rows, padding and what is beyond.
-static void check_gather(const twin_store& store, gather_function* gather, ggnn_type as,
+template <class Id>
+static void check_gather(const twin_store& store, gather_function<Id>* gather, ggnn_type as,
                          const std::vector<ggnn_node>& id, int64_t max, int64_t ld, int64_t shift)
 {
     const int64_t           n = static_cast<int64_t>(id.size()), size = ggnn_type_bytes(as);
     const int64_t           bytes = (shift + max * ld) * size;
     std::vector<char>       want(static_cast<size_t>(bytes), SENTINEL);
     device_array<char>      out(bytes);
-    device_array<ggnn_node> device_id(id);
+    device_array<Id>        device_id(std::vector<Id>(id.begin(), id.end()));
     device_count            count(n, max);
     out.fill(SENTINEL);
     ggnn_gather(want.data() + shift * size, ld, as, &store.host, id.data(), n);
@@ -43,7 +45,7 @@ static void check_gather(const twin_store& store, gather_function* gather, ggnn_
     CHECK(out.values() == want);
 }
 
-static void check_layouts(gather_function* gather)
+template <class Id> static void check_layouts(gather_function<Id>* gather)
 {
     for (int32_t width : widths)
         for (int types = 0; types < 4; types++) {
@@ -61,6 +63,7 @@ static void check_layouts(gather_function* gather)
 }
 
 TEST(gather_reads_any_layout_and_counts_where) { check_layouts(ggnn_cuda_gather); }
+TEST(edge_rows_are_read_by_position_in_any_layout) { check_layouts(ggnn_cuda_gather_edges); }
 TEST(device_and_host_halves_make_one_gather) { check_layouts(gather_in_halves); }
 
 TEST(gather_takes_the_widest_chunks_that_fit) // and the one element where only the bases do not allow them
@@ -248,6 +251,33 @@ TEST(rows_may_be_many_and_far_apart)
         for (int64_t j = 0; j < 4; j++) CHECK(to.at()[j] == from.at()[ld + j] && to.at()[ld_out + j] == from.at()[j]);
     }
 #endif
+}
+
+// Parts by ranges and by modulo of 2^32 rows and more; more are ranked than a rank of 32 bits can name.
+TEST(edge_rows_may_be_more_than_ids)
+{
+    const int64_t                   most = (INT64_C(1) << 32) + 5, cut = most - 9, parts = 65536, rows = most / parts + 1;
+    const std::vector<int64_t>      near_end = {most - 1, cut, most - 3, cut + 1, most - 1}, spread = {most - 2, 3, most - 2 - parts};
+    const device_array<int64_t>     position(near_end), far(spread), bound(std::vector<int64_t>{0, cut, most});
+    const std::vector<float>        few = {0, 1, 2, 3, 4, 5, 6, 7, 8};
+    const device_array<float>       table(few);
+    std::vector<float>              many(static_cast<size_t>(rows));
+    for (float& x : many) x = test_uniform();
+    const device_array<float>       part(many);
+    const device_array<const void*> base(std::vector<const void*>{nullptr, table.at(), nullptr, nullptr});
+    const device_array<const void*> bases(std::vector<const void*>(static_cast<size_t>(parts + 2), part.at()));
+    device_array<float>             out(5);
+    ggnn_store s = {1, GGNN_F32, 4, nullptr, base.at(), {nullptr, 0, nullptr, bound.at(), most, 2}, nullptr};
+    CHECK_CUDA(ggnn_cuda_gather_edges(out.at(), 1, GGNN_F32, &s, position.at(), {nullptr, 5}, nullptr));
+    for (size_t i = 0; i < 5; i++) CHECK(out.values()[i] == few[static_cast<size_t>(near_end[i] - cut)]);
+    s.base = bases.at(), s.at.bound = nullptr, s.at.parts = static_cast<int32_t>(parts);
+    CHECK_CUDA(ggnn_cuda_gather_edges(out.at(), 1, GGNN_F32, &s, far.at(), {nullptr, 3}, nullptr));
+    for (size_t i = 0; i < 3; i++) CHECK(out.values()[i] == many[static_cast<size_t>(spread[i] / parts)]);
+    const device_array<ggnn_node> number(std::vector<ggnn_node>{0});
+    s.at.rank = number.at(), s.at.stored = INT64_C(1) << 31;
+    CHECK((ggnn_cuda_gather_edges(out.at(), 1, GGNN_F32, &s, far.at(), {nullptr, 0}, nullptr) == cudaSuccess) == (sizeof(ggnn_node) == 8));
+    s.at.stored = INT32_MAX;
+    CHECK_CUDA(ggnn_cuda_gather_edges(out.at(), 1, GGNN_F32, &s, far.at(), {nullptr, 0}, nullptr));
 }
 
 TEST(arguments_that_cannot_be_are_refused)
@@ -574,6 +604,8 @@ int main(int argc, char** argv)
     test_seed(7);
     if (!device_present()) return finish_without_device();
     RUN(gather_reads_any_layout_and_counts_where);
+    RUN(edge_rows_are_read_by_position_in_any_layout);
+    RUN(edge_rows_may_be_more_than_ids);
     RUN(device_and_host_halves_make_one_gather);
     RUN(gather_takes_the_widest_chunks_that_fit);
     RUN(one_base_of_many_may_be_off_its_alignment);
