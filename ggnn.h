@@ -158,6 +158,10 @@
 //   permute              out (n, width)                                                    P  -
 //  [8]
 //   spmm                 out, arg (num_dst, width)                      arg, scale, weight P  -
+//   spmm_edges           out, arg (num_dst, width)                      arg, scale,        P  -
+//                                                                       weight, inp
+//   spmm_edges_back      dedge (num_edges, width)                       scale, weight,     P  -
+//                                                                       inp, arg
 //   sum, mean            out (num_dst, width)                                              P  -
 //   spmm_back_arg        dinp (num_src, width)                          weight             P  -
 //   scale_mean           inv (num_dst)                                                     1  -
@@ -973,6 +977,50 @@ GGNN_API ggnn_status ggnn_spmm_back_arg(float* dinp, int64_t ld_dinp, const ggnn
                                         const float* dout, int64_t ld_dout, const int32_t* arg,
                                         int32_t width);
 
+typedef GGNN_ENUM { GGNN_EDGE_COPY, GGNN_EDGE_TIMES, GGNN_EDGE_PLUS } ggnn_message;
+
+// ggnn_spmm with a row for each edge: out[v,:] = reduce over e = (u, v) of weight[e, head] * m[e,:], scaled.
+//   The message m[e,:] is edge[e,:] (COPY: inp may be NULL), inp[u,:] * edge[e,:] (TIMES) or inp[u,:] +
+//   edge[e,:] (PLUS), rounded. edge: what ggnn_gather_edges gathers by block->position, or any (E, width).
+//   MAX and MIN take COPY and PLUS. scale.self adds inp[v,:] times it: not with COPY.
+// Backward of inp: TIMES, SUM: this call on the transpose, with dout in place of inp and scale's src and dst
+// swapped. PLUS: that of ggnn_spmm, ggnn_spmm_back_arg. Of edge: ggnn_spmm_edges_back. O(E * width). out must
+// not overlap the inputs.
+GGNN_API ggnn_status ggnn_spmm_edges(
+    float*            out,     // (num_dst, width)   overwritten
+    int64_t           ld_out,  //
+    int32_t*          arg,     // (num_dst, width)   MAX, MIN: offset in the list; or NULL
+    ggnn_reduce       how,     //
+    ggnn_message      message, //
+    const ggnn_block* b,       //                    in a transpose b->edge finds an edge's row
+    const ggnn_scale* scale,   //                    or NULL
+    const float*      weight,  // (num_edges, heads) or NULL: ones
+    int32_t           heads,   //                    of weight; 1 when that is NULL
+    const float*      inp,     // (num_src, width)   not read for COPY
+    int64_t           ld_inp,  //
+    const float*      edge,    // (num_edges, width)
+    int64_t           ld_edge, //
+    int32_t           width);
+
+// Its backward, of the edges' rows: dedge[e,:] = (weight[e, head] * (src[u] * dst[v])) * g for e = (u, v),
+// where g = dout[v,:] (COPY, PLUS) or inp[u,:] * dout[v,:] (TIMES); each product is rounded. MEAN: dst =
+// 1/|N(v)|, ggnn_scale_mean. MAX, MIN: arg as forward left it; columns that did not take e are 0. scale.self
+// has no part in it. O(E * width).
+GGNN_API ggnn_status ggnn_spmm_edges_back(
+    float*            dedge,    // (num_edges, width) overwritten
+    int64_t           ld_dedge, //
+    ggnn_message      message,  //
+    const ggnn_block* b,        //                    not its transpose
+    const ggnn_scale* scale,    //                    or NULL
+    const float*      weight,   // (num_edges, heads) or NULL: ones
+    int32_t           heads,    //                    of weight; 1 when that is NULL
+    const float*      inp,      // (num_src, width)   TIMES
+    int64_t           ld_inp,   //
+    const float*      dout,     // (num_dst, width)
+    int64_t           ld_dout,  //
+    const int32_t*    arg,      // (num_dst, width)   of MAX, MIN; NULL otherwise
+    int32_t           width);
+
 // 1 / |N(v)| for each target, 0 where that is empty; with_self: 1 / (|N(v)| + 1) (GraphSAGE's gcn
 // aggregator).
 GGNN_API ggnn_status ggnn_scale_mean(float* inv, const ggnn_block* b, int with_self);
@@ -1134,6 +1182,7 @@ GGNNI_WIDE(ggnn_sum)
 GGNNI_WIDE(ggnn_mean) GGNNI_WIDE(ggnn_spmm_back_arg) GGNNI_WIDE(ggnn_scale_mean)
 GGNNI_WIDE(ggnn_scale_weights) GGNNI_WIDE(ggnn_gcn_norm) GGNNI_WIDE(ggnn_scale_gcn) GGNNI_WIDE(ggnn_aggregate)
 GGNNI_WIDE(ggnn_sddmm) GGNNI_WIDE(ggnn_edge_sum) GGNNI_WIDE(ggnn_edge_softmax)
+GGNNI_WIDE(ggnn_spmm_edges) GGNNI_WIDE(ggnn_spmm_edges_back)
 GGNNI_WIDE(ggnn_edge_softmax_back) GGNNI_WIDE(ggnn_gat) GGNNI_WIDE(ggnn_gat_back)
 #endif
 
@@ -1378,6 +1427,13 @@ GGNN_HD int ggnni_reduces(ggnn_reduce how, const ggnn_block* b, const ggnn_scale
     const int scaled = scale && (scale->src || scale->dst || scale->self);
     return (uint32_t)how <= GGNN_MIN && (how < GGNN_MAX || !scaled) && ggnni_heads_given(heads, width) &&
            (heads == 1 || weight) && !(b->bipartite && scale && scale->self);
+}
+
+// What ggnn_spmm_edges allows beside that.
+GGNN_HD int ggnni_messages(ggnn_reduce how, ggnn_message message, const ggnn_scale* scale)
+{
+    return (uint32_t)message <= GGNN_EDGE_PLUS && (how < GGNN_MAX || message != GGNN_EDGE_TIMES) &&
+           (message != GGNN_EDGE_COPY || !scale || !scale->self);
 }
 
 // ---- faults --------------------------------------------------------------------
@@ -4340,6 +4396,9 @@ typedef struct {
     ggnn_type          type;
     const ggnn_block*  forward; // backward of MAX, MIN: b is its transpose, and
     const int32_t*     chosen;  // the arg that it left, of ld_arg
+    ggnni_source       edge;    // rows of edges, of messages
+    ggnn_message       message; //
+    ggnni_body*        body;    // NULL: ggnni_spmm_piece
     int64_t            pieces;
     const ggnni_loops* loops;
 } ggnni_spmm;
@@ -4483,10 +4542,11 @@ static void ggnni_spmm_run(const ggnni_spmm* s, int32_t heads, int32_t width)
         if (s->chosen) pass.chosen += first;
         if (s->weight) pass.weight += k;
         if (s->source.from) pass.source.byte = byte;
-        else pass.source.base += byte;
+        else if (s->source.base) pass.source.base += byte;
+        if (s->edge.base) pass.edge.base += byte;
         pass.loops = ggnni_choose_loops();
         pass.pieces = ggnni_block_pieces(s->b, pass.heads * per_head);
-        ggnni_run(pass.pieces, ggnni_spmm_piece, &pass);
+        ggnni_run(pass.pieces, s->body ? s->body : ggnni_spmm_piece, &pass);
     }
 }
 
@@ -4565,6 +4625,161 @@ GGNN_API ggnn_status ggnn_spmm_back_arg(float* dinp, int64_t ld_dinp, const ggnn
     s.forward = b, s.chosen = arg, s.ld_arg = width;
     s.source = ggnni_matrix(dout, ld_dout), s.type = GGNN_F32;
     ggnni_spmm_run(&s, heads, width);
+    return GGNN_OK;
+}
+
+// ---- messages: rows of edges -----------------------------------------------------------------
+// Messages of a segment are made in strips of columns, and the loops run over these. A copy's are where they
+// lie.
+
+enum { GGNNI_STRIP = 32 }; // 32 KiB of messages
+
+typedef struct {
+    float       made[GGNNI_SEGMENT][GGNNI_STRIP];
+    const char* row[GGNNI_SEGMENT];
+} ggnni_strip;
+
+// `column` of row i of a matrix.
+static const float* ggnni_row_at(const ggnni_source* s, int64_t i, int32_t column)
+{
+    return (const float*)(const void*)(s->base + i * s->pitch) + column;
+}
+
+GGNNI_HOT void ggnni_make_strip(ggnni_strip* strip, const ggnni_spmm* s, int64_t begin, int32_t n,
+                                int32_t column, int32_t width)
+{
+    for (int32_t i = 0; i < n; i++) {
+        const float* y = ggnni_row_at(&s->edge, ggnni_edge(s->b, begin + i), column);
+        float*       to = strip->made[i];
+        strip->row[i] = (const char*)(s->message == GGNN_EDGE_COPY ? y : to);
+        if (s->message == GGNN_EDGE_COPY) continue;
+        const float* x = ggnni_row_at(&s->source, s->b->indices[begin + i], column);
+        if (s->message == GGNN_EDGE_TIMES)
+            for (int32_t j = 0; j < width; j++) to[j] = x[j] * y[j];
+        else
+            for (int32_t j = 0; j < width; j++) to[j] = x[j] + y[j];
+    }
+}
+
+// A segment of list v: n messages from edge `begin` on, which is the list's edge `first`.
+static void ggnni_reduce_messages(const ggnni_spmm* s, ggnni_strip* strip, int64_t v, int64_t begin,
+                                  int64_t first, int32_t n)
+{
+    const int32_t most = s->message == GGNN_EDGE_COPY ? s->width : GGNNI_STRIP;
+    float         buffer[GGNNI_SEGMENT * GGNNI_HEADS];
+    ggnni_rows    rows = {strip->row, 0, GGNN_F32, NULL, 0, 0, n, 0, 0};
+    const float*  coef = ggnni_coefficients(s, buffer, begin, n, &rows.stride);
+    for (int32_t c = 0, end; c < s->heads * s->width; c = end) {
+        const int32_t k = c / s->width;
+        float*        out = s->out + v * s->ld_out + c;
+        end = (int32_t)ggnni_min(c + most, (k + 1) * s->width);
+        rows.coef = coef ? coef + k : NULL;
+        rows.byte = 0;
+        rows.width = end - c;
+        ggnni_make_strip(strip, s, begin, n, c, rows.width);
+        if (s->how == GGNN_MAX || s->how == GGNN_MIN)
+            s->loops->max(out, s->arg ? s->arg + v * s->ld_arg + c : NULL, &rows, (int32_t)first,
+                          s->how == GGNN_MAX ? 1.0f : -1.0f);
+        else
+            ggnni_add_rows(s->loops, out, first ? ggnni_ones : NULL, rows, NULL, 1, rows.width);
+    }
+}
+
+static void ggnni_messages_piece(void* context, int64_t piece)
+{
+    const ggnni_spmm* s = (const ggnni_spmm*)context;
+    const ggnni_range lists = ggnni_lists(s->b, piece, s->pieces);
+    const size_t      row = (size_t)(s->heads * s->width) * sizeof(float);
+    ggnni_strip       strip;
+    for (int64_t v = lists.begin; v < lists.end; v++) {
+        const int64_t begin = s->b->indptr[v], n = s->b->indptr[v + 1] - begin;
+        if (n == 0) memset(s->out + v * s->ld_out, 0, row);
+        if (n == 0 && s->arg) memset(s->arg + v * s->ld_arg, 0xff, row);
+        for (int64_t first = 0; first < n; first += GGNNI_SEGMENT)
+            ggnni_reduce_messages(s, &strip, v, begin + first, first, ggnni_segment_length(n - first));
+        ggnni_finish_row(s, s->out + v * s->ld_out, v, n);
+    }
+}
+
+GGNN_API ggnn_status ggnn_spmm_edges(float* out, int64_t ld_out, int32_t* arg, ggnn_reduce how,
+                                     ggnn_message message, const ggnn_block* b, const ggnn_scale* scale,
+                                     const float* weight, int32_t heads, const float* inp, int64_t ld_inp,
+                                     const float* edge, int64_t ld_edge, int32_t width)
+{
+    GGNNI_REQUIRE(ggnni_block_given(b, 1) && ggnni_reduces(how, b, scale, weight, heads, width));
+    GGNNI_REQUIRE(ggnni_messages(how, message, scale));
+    GGNNI_REQUIRE(ggnni_matrix_given(out, ld_out, *b->num_dst.n, width));
+    GGNNI_REQUIRE(message == GGNN_EDGE_COPY || ggnni_matrix_given(inp, ld_inp, *b->num_src.n, width));
+    GGNNI_REQUIRE(ggnni_matrix_given(edge, ld_edge, *b->num_edges.n, width));
+    ggnni_spmm s;
+    memset(&s, 0, sizeof s);
+    s.out = out, s.ld_out = ld_out, s.arg = arg, s.ld_arg = width, s.how = how, s.b = b;
+    s.scale = ggnni_no_scale(scale), s.weight = weight, s.type = GGNN_F32;
+    if (message != GGNN_EDGE_COPY) s.source = ggnni_matrix(inp, ld_inp);
+    s.edge = ggnni_matrix(edge, ld_edge), s.message = message, s.body = ggnni_messages_piece;
+    ggnni_spmm_run(&s, heads, width);
+    return GGNN_OK;
+}
+
+typedef struct {
+    float*            dedge;
+    int64_t           ld_dedge;
+    ggnn_message      message;
+    const ggnn_block* b;
+    ggnn_scale        scale;
+    const float *     weight, *inp, *dout;
+    int64_t           ld_inp, ld_dout;
+    const int32_t*    arg;
+    int32_t           heads, width; // of a head
+    int64_t           pieces;
+} ggnni_edges_back;
+
+// Edge e of target v, the one at `offset` of its list.
+GGNNI_HOT void ggnni_edge_back(const ggnni_edges_back* s, int64_t v, int64_t e, int32_t offset)
+{
+    const int32_t  u = s->b->indices[e], all = s->heads * s->width;
+    const int64_t  at = ggnni_edge(s->b, e);
+    const float    factor = (s->scale.src ? s->scale.src[u] : 1.0f) * (s->scale.dst ? s->scale.dst[v] : 1.0f);
+    const float *  dout = s->dout + v * s->ld_dout, *inp = s->inp + u * s->ld_inp;
+    const int32_t* arg = s->arg ? s->arg + v * (int64_t)all : NULL;
+    float*         out = s->dedge + at * s->ld_dedge;
+    for (int32_t k = 0; k < s->heads; k++) {
+        const float   f = (s->weight ? s->weight[at * s->heads + k] : 1.0f) * factor;
+        const int32_t first = k * s->width, end = first + s->width;
+        if (s->message == GGNN_EDGE_TIMES)
+            for (int32_t j = first; j < end; j++) out[j] = f * (inp[j] * dout[j]);
+        else
+            for (int32_t j = first; j < end; j++) out[j] = f * dout[j];
+    }
+    for (int32_t j = 0; arg && j < all; j++)
+        if (arg[j] != offset) out[j] = 0;
+}
+
+static void ggnni_edges_back_piece(void* context, int64_t piece)
+{
+    const ggnni_edges_back* s = (const ggnni_edges_back*)context;
+    const ggnni_range       lists = ggnni_lists(s->b, piece, s->pieces);
+    for (int64_t v = lists.begin; v < lists.end; v++)
+        for (int64_t e = s->b->indptr[v]; e < s->b->indptr[v + 1]; e++)
+            ggnni_edge_back(s, v, e, (int32_t)(e - s->b->indptr[v]));
+}
+
+GGNN_API ggnn_status ggnn_spmm_edges_back(float* dedge, int64_t ld_dedge, ggnn_message message,
+                                          const ggnn_block* b, const ggnn_scale* scale, const float* weight,
+                                          int32_t heads, const float* inp, int64_t ld_inp, const float* dout,
+                                          int64_t ld_dout, const int32_t* arg, int32_t width)
+{
+    const ggnn_reduce how = arg ? GGNN_MAX : GGNN_SUM;
+    GGNNI_REQUIRE(ggnni_block_given(b, 1) && ggnni_heads_given(heads, width) && (heads == 1 || weight));
+    GGNNI_REQUIRE(ggnni_messages(how, message, NULL));
+    GGNNI_REQUIRE(ggnni_matrix_given(dedge, ld_dedge, *b->num_edges.n, width));
+    GGNNI_REQUIRE(message != GGNN_EDGE_TIMES || ggnni_matrix_given(inp, ld_inp, *b->num_src.n, width));
+    GGNNI_REQUIRE(ggnni_matrix_given(dout, ld_dout, *b->num_dst.n, width));
+    ggnni_edges_back s = {dedge, ld_dedge, message, b,   ggnni_no_scale(scale), weight, inp, dout, ld_inp,
+                          ld_dout, arg,    heads,   width / heads, 0};
+    if (message != GGNN_EDGE_TIMES) s.inp = dout, s.ld_inp = 0; // not read
+    s.pieces = ggnni_block_pieces(b, width);
+    ggnni_run(s.pieces, ggnni_edges_back_piece, &s);
     return GGNN_OK;
 }
 

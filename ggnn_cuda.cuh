@@ -92,6 +92,8 @@
 //   dist_close           d: zeros, fault                                   -                    -
 //  [8]
 //   spmm                 out, arg (num_dst, width)                         1                    -
+//   spmm_edges           out, arg (num_dst, width)                         1                    -
+//   spmm_edges_back      dedge (num_edges, width)                          1                    -
 //   sum, mean            out (num_dst, width)                              1                    -
 //   aggregate            out (num_dst, width)                              1, 1 or 2 for        -
 //                                                                          traffic
@@ -425,10 +427,10 @@ GGNN_CUDA_API cudaError_t ggnn_cuda_gather_edges(void* out, int64_t ld_out, ggnn
                                                  ggnn_count n, cudaStream_t stream);
 
 // ggnn_cuda_gather in two halves, for two streams: the rows of parts and cache; those of the host tier. Each
-// leaves the other's rows of out as they are. The host tier is read in place, in whole lines of 128 bytes, each a
-// request over the bus (PyTorch-Direct, 2021): rows of 480 bytes cost 4.5 of them on average, not 6.75. (Rows
-// of 16-bit elements that are not aligned to 4 bytes cost two a line.) `blocks` of 256 threads do it: a few
-// fill the bus, and the processors that they leave go on with the step.
+// leaves the other's rows of out as they are. The host tier is read in place, in whole lines of 128 bytes,
+// each a request over the bus (PyTorch-Direct, 2021): rows of 480 bytes cost 4.5 of them on average, not
+// 6.75. (Rows of 16-bit elements that are not aligned to 4 bytes cost two a line.) `blocks` of 256 threads do
+// it: a few fill the bus, and the processors that they leave go on with the step.
 GGNN_CUDA_API cudaError_t ggnn_cuda_gather_device(void* out, int64_t ld_out, ggnn_type as,
                                                   const ggnn_store* from, const ggnn_node* id, ggnn_count n,
                                                   cudaStream_t stream);
@@ -628,6 +630,19 @@ GGNN_CUDA_API cudaError_t ggnn_cuda_aggregate(float* out, int64_t ld_out, ggnn_r
                                               const ggnn_block* b, const ggnn_scale* scale,
                                               const float* weight, int32_t heads, const ggnn_store* from,
                                               cudaStream_t stream);
+
+// ggnn_spmm_edges, and its backward of the edges' rows. One launch each, no atomics on floats. The same bits.
+// 80 registers; 48.
+GGNN_CUDA_API cudaError_t ggnn_cuda_spmm_edges(float* out, int64_t ld_out, int32_t* arg, ggnn_reduce how,
+                                               ggnn_message message, const ggnn_block* b,
+                                               const ggnn_scale* scale, const float* weight, int32_t heads,
+                                               const float* inp, int64_t ld_inp, const float* edge,
+                                               int64_t ld_edge, int32_t width, cudaStream_t stream);
+GGNN_CUDA_API cudaError_t ggnn_cuda_spmm_edges_back(float* dedge, int64_t ld_dedge, ggnn_message message,
+                                                    const ggnn_block* b, const ggnn_scale* scale,
+                                                    const float* weight, int32_t heads, const float* inp,
+                                                    int64_t ld_inp, const float* dout, int64_t ld_dout,
+                                                    const int32_t* arg, int32_t width, cudaStream_t stream);
 
 // ---- backward of aggregation, factors ----------------------------------------------
 // The backward of SUM and MEAN is ggnn_cuda_spmm over the transpose, scale's src and dst swapped (MEAN: src =
@@ -5136,7 +5151,7 @@ template <int N, class Op> __device__ inline void all_lists(const Op& op, long_m
 }
 
 // Nobody but its thread writes a chunk of a short list, nobody but slot 0's a chunk of a long one.
-// 16-byte loads: 92 in 10 instances
+// 16-byte loads: 126 in 12 instances
 template <class Op, int N> static GGNNI_KERNEL(80, THREADS, Op::BLOCKS) reduce_lists(Op op)
 {
     __shared__ long_memory<Op> memory;
@@ -5176,10 +5191,11 @@ inline cudaError_t launch_lists(Op op, const ggnn_block* b, int32_t width, int32
 struct matrix_rows { // rows by local id
     using element = float;
     using key = int32_t;
-    static constexpr int WIDEST = 4, BLOCKS = 4, BLOCKS_MORE = 4;
-    const char*          start;
-    int64_t              pitch;
-    const int32_t*       indices;
+    static constexpr int  WIDEST = 4, BLOCKS = 4, BLOCKS_MORE = 4;
+    static constexpr bool MESSAGES = false;
+    const char*           start;
+    int64_t               pitch;
+    const int32_t*        indices;
 
     __device__ bool allow(size_t) const { return true; }
     // What the edges from e on name, and where it is; -1 from the `left`-th on.
@@ -5193,6 +5209,29 @@ struct matrix_rows { // rows by local id
     __device__ const char* own(int32_t v) const { return start + v * pitch; }
 };
 
+// Messages: what an edge's row makes of these.
+struct message_rows : matrix_rows {
+    static constexpr int  BLOCKS = 3, BLOCKS_MORE = 3;
+    static constexpr bool MESSAGES = true;
+    const float*          edge;
+    int64_t               ld_edge;
+    const int32_t*        number; // of a transpose's edges, or NULL
+    ggnn_message          message;
+
+    // The message of edge e, whose source's row is x.
+    template <int N> __device__ chunk<float, N> of(const char* x, int32_t e, int32_t column) const
+    {
+        chunk<float, N> m = load_chunk<N>(edge + (number ? __ldg(number + e) : e) * ld_edge + column), from;
+        if (message == GGNN_EDGE_COPY) return m;
+        from = load_chunk<N>(reinterpret_cast<const float*>(x) + column);
+#pragma unroll
+        for (int j = 0; j < N; j++)
+            m.at[j] = message == GGNN_EDGE_TIMES ? __fmul_rn(from.at[j], m.at[j])
+                                                 : __fadd_rn(from.at[j], m.at[j]);
+        return m;
+    }
+};
+
 // The global id of a block's source or target; ids NULL: the local one.
 __device__ inline ggnn_node id_of(const ggnn_node* ids, int64_t i)
 {
@@ -5202,12 +5241,13 @@ __device__ inline ggnn_node id_of(const ggnn_node* ids, int64_t i)
 template <class T> struct store_rows { // rows by global id
     using element = T;
     using key = ggnn_node;
-    static constexpr int WIDEST = sizeof(T) == 2 ? 8 : 4, BLOCKS_MORE = 3;
-    static constexpr int BLOCKS = sizeof(T) == 2 || sizeof(ggnn_node) == 8 ? 3 : 4;
-    ggnn_store           from;
-    fast_layout          at;
-    const ggnn_node *    neighbor, *id;
-    const int32_t*       indices;
+    static constexpr int  WIDEST = sizeof(T) == 2 ? 8 : 4, BLOCKS_MORE = 3;
+    static constexpr int  BLOCKS = sizeof(T) == 2 || sizeof(ggnn_node) == 8 ? 3 : 4;
+    static constexpr bool MESSAGES = false;
+    ggnn_store            from;
+    fast_layout           at;
+    const ggnn_node *     neighbor, *id;
+    const int32_t*        indices;
 
     __device__ bool allow(size_t elements) const { return bases_allow(from, elements * sizeof(T)); }
     template <int U> __device__ void find(key (&u)[U], const char* (&row)[U], int32_t e, int32_t left) const
@@ -5236,6 +5276,15 @@ template <int N, class Rows>
 __device__ inline chunk<typename Rows::element, N> load_columns(const char* row, int32_t column)
 {
     return load_chunk<N>(reinterpret_cast<const typename Rows::element*>(row) + column);
+}
+
+// What edge e gives to a sum: columns of the row that it names, or its message.
+template <int N, class Rows>
+__device__ inline chunk<typename Rows::element, N> load_edge(const Rows& rows, const char* row, int32_t e,
+                                                             int32_t column)
+{
+    if constexpr (Rows::MESSAGES) return rows.template of<N>(row, e, column);
+    else return load_columns<N, Rows>(row, column);
 }
 
 struct edge_weights {
@@ -5304,7 +5353,7 @@ template <class Rows, bool FACTORS> struct sum_op {
             rows.find(u, row, begin + i, n - i);
 #pragma unroll
             for (int k = 0; k < IN_FLIGHT; k++)
-                if (i + k < n) x[k] = load_columns<N, Rows>(row[k], column);
+                if (i + k < n) x[k] = load_edge<N>(rows, row[k], begin + i + k, column);
 #pragma unroll
             for (int k = 0; k < IN_FLIGHT && FACTORS; k++)
                 if (i + k < n) factor[k] = weights.of(begin + i + k, column);
@@ -5390,7 +5439,7 @@ template <class Rows> struct max_op {
             rows.find(u, row, begin + i, n - i);
 #pragma unroll
             for (int k = 0; k < IN_FLIGHT; k++)
-                if (i + k < n) x[k] = load_columns<N, Rows>(row[k], column);
+                if (i + k < n) x[k] = load_edge<N>(rows, row[k], begin + i + k, column);
 #pragma unroll
             for (int k = 0; k < IN_FLIGHT; k++)
                 if (i + k < n) factor[k] = sign * weights.of(begin + i + k, column);
@@ -5447,11 +5496,11 @@ inline cudaError_t launch_aggregate(float* out, int64_t ld_out, int32_t* arg, gg
         max_op<Rows> op = {{}, rows, weights, sign, out, ld_out, arg, width};
         return launch_lists(op, b, width, heads, grain | grain_of(arg, width, GGNN_F32), stream);
     }
-    if (weights.weight || factors.src) {
+    if (Rows::MESSAGES || weights.weight || factors.src) { // (a factor of 1 changes no message)
         sum_op<Rows, true> op = {{}, rows, weights, factors, targets_of(b), mean, out, ld_out};
         return launch_lists(op, b, width, heads, grain, stream);
     }
-    sum_op<Rows, false> op = {{}, rows, weights, factors, targets_of(b), mean, out, ld_out};
+    sum_op<Rows, Rows::MESSAGES> op = {{}, rows, weights, factors, targets_of(b), mean, out, ld_out};
     return launch_lists(op, b, width, heads, grain, stream);
 }
 
@@ -5500,6 +5549,26 @@ cudaError_t ggnn_cuda_spmm(float* out, int64_t ld_out, int32_t* arg, ggnn_reduce
     ggnni::edge_weights weights = {weight, b->edge, heads, width / heads};
     return ggnni::launch_aggregate(out, ld_out, arg, how, b, scale, weights, rows, width,
                                    ggnni::grain_of(inp, ld_inp, GGNN_F32), stream);
+}
+
+cudaError_t ggnn_cuda_spmm_edges(float* out, int64_t ld_out, int32_t* arg, ggnn_reduce how,
+                                 ggnn_message message, const ggnn_block* b, const ggnn_scale* scale,
+                                 const float* weight, int32_t heads, const float* inp, int64_t ld_inp,
+                                 const float* edge, int64_t ld_edge, int32_t width, cudaStream_t stream)
+{
+    using namespace ggnni;
+    GGNNI_CUDA_REQUIRE(block_given(b, true) && ggnni_reduces(how, b, scale, weight, heads, width));
+    GGNNI_CUDA_REQUIRE(ggnni_messages(how, message, scale));
+    GGNNI_CUDA_REQUIRE(ggnni_matrix_given(out, ld_out, known(b->num_dst), width));
+    GGNNI_CUDA_REQUIRE(ggnni_matrix_given(edge, ld_edge, known(b->num_edges), width));
+    if (message == GGNN_EDGE_COPY) inp = edge, ld_inp = ld_edge; // not read
+    GGNNI_CUDA_REQUIRE(message == GGNN_EDGE_COPY ||
+                       ggnni_matrix_given(inp, ld_inp, known(b->num_src), width));
+    edge_weights weights = {weight, b->edge, heads, width / heads};
+    message_rows rows = {{reinterpret_cast<const char*>(inp), ld_inp * 4, b->indices}, edge, ld_edge, b->edge,
+                         message};
+    return launch_aggregate(out, ld_out, arg, how, b, scale, weights, rows, width,
+                            grain_of(inp, ld_inp, GGNN_F32) | grain_of(edge, ld_edge, GGNN_F32), stream);
 }
 
 cudaError_t ggnn_cuda_sum(float* out, const ggnn_block* b, const float* inp, int32_t width,
@@ -5956,6 +6025,46 @@ static GGNNI_KERNEL(40, THREADS) sddmm_add(sddmm_job s)
     });
 }
 
+struct messages_back_job {
+    ggnn_block     b;
+    float*         dedge;
+    const float *  inp, *dout; // inp NULL: not TIMES
+    int64_t        ld_dedge, ld_inp, ld_dout;
+    edge_weights   weights;
+    ggnn_scale     scale;
+    const int32_t* arg; // of MAX, MIN, or NULL
+    divider        chunks;
+    int32_t        width; // of a row
+};
+
+// A thread an edge and chunk.
+// 16-byte loads: 3 in 1 instances
+template <int V> static GGNNI_KERNEL(48, THREADS) messages_back(messages_back_job s)
+{
+    for_edges<1>(s.b, s.chunks, [&](int64_t e, int64_t v, int32_t c) {
+        const int32_t   column = c * V, u = __ldg(s.b.indices + e);
+        chunk<float, V> g = load_chunk<V>(s.dout + v * s.ld_dout + column);
+        const float     src = s.scale.src ? __ldg(s.scale.src + u) : 1.0f;
+        const float     dst = s.scale.dst ? __ldg(s.scale.dst + v) : 1.0f;
+        const float     f = __fmul_rn(s.weights.of(static_cast<int32_t>(e), column), __fmul_rn(src, dst));
+        if (s.inp) {
+            const chunk<float, V> x = load_chunk<V>(s.inp + u * s.ld_inp + column);
+#pragma unroll
+            for (int j = 0; j < V; j++) g.at[j] = __fmul_rn(x.at[j], g.at[j]);
+        }
+#pragma unroll
+        for (int j = 0; j < V; j++) g.at[j] = __fmul_rn(f, g.at[j]);
+        if (s.arg) {
+            const chunk<int32_t, V> arg = load_chunk<V>(s.arg + v * s.width + column);
+            const int32_t           offset = static_cast<int32_t>(e - __ldg(s.b.indptr + v));
+#pragma unroll
+            for (int j = 0; j < V; j++)
+                if (arg.at[j] != offset) g.at[j] = 0;
+        }
+        store_chunk<false>(s.dedge + edge_of(s.b, e) * s.ld_dedge + column, g);
+    });
+}
+
 struct edges_job {
     ggnn_block   b;
     float*       out; // per edge, or (num_dst, heads)
@@ -6122,6 +6231,31 @@ cudaError_t ggnn_cuda_sddmm(float* out, ggnn_edge_op how, const ggnn_block* b, c
     sddmm_job     s = {*b, out, inp_src, inp_dst, ld_src, ld_dst, divide_by(heads), per_head};
     auto          kernel = floats == 4 ? sddmm_dot<4> : floats == 2 ? sddmm_dot<2> : sddmm_dot<1>;
     if (how == GGNN_ADD) kernel = sddmm_add;
+    return launch(kernel, grid_of(tiles_of(b->num_dst.max, EDGE_TILE), THREADS), THREADS, stream, s);
+}
+
+cudaError_t ggnn_cuda_spmm_edges_back(float* dedge, int64_t ld_dedge, ggnn_message message,
+                                      const ggnn_block* b, const ggnn_scale* scale, const float* weight,
+                                      int32_t heads, const float* inp, int64_t ld_inp, const float* dout,
+                                      int64_t ld_dout, const int32_t* arg, int32_t width, cudaStream_t stream)
+{
+    using namespace ggnni;
+    const bool times = message == GGNN_EDGE_TIMES;
+    GGNNI_CUDA_REQUIRE(block_given(b, true) && ggnni_heads_given(heads, width) && (heads == 1 || weight));
+    GGNNI_CUDA_REQUIRE(ggnni_messages(arg ? GGNN_MAX : GGNN_SUM, message, nullptr));
+    GGNNI_CUDA_REQUIRE(ggnni_matrix_given(dedge, ld_dedge, known(b->num_edges), width));
+    GGNNI_CUDA_REQUIRE(!times || ggnni_matrix_given(inp, ld_inp, known(b->num_src), width));
+    GGNNI_CUDA_REQUIRE(ggnni_matrix_given(dout, ld_dout, known(b->num_dst), width));
+    if (!times) inp = nullptr;
+    uint64_t grains = grain(dedge, ld_dedge) | grain(dout, ld_dout) | (inp ? grain(inp, ld_inp) : 0);
+    if (arg) grains |= grain(arg, width);
+    const int         floats = floats_of(grains, width / heads);
+    messages_back_job s = {};
+    s.b = *b, s.dedge = dedge, s.inp = inp, s.dout = dout;
+    s.ld_dedge = ld_dedge, s.ld_inp = ld_inp, s.ld_dout = ld_dout;
+    s.weights = {weight, b->edge, heads, width / heads}, s.scale = no_scale(scale);
+    s.arg = arg, s.chunks = divide_by(width / floats), s.width = width;
+    auto kernel = floats == 4 ? messages_back<4> : floats == 2 ? messages_back<2> : messages_back<1>;
     return launch(kernel, grid_of(tiles_of(b->num_dst.max, EDGE_TILE), THREADS), THREADS, stream, s);
 }
 

@@ -237,8 +237,12 @@ GGNN_REF float ggnn_ref_weight(const float* weight, const ggnn_block* b, int64_t
 //            + self[v] * inp[v,j];   MEAN without dst: dst[v] = 1 / |N(v)|. Any factor may be NULL
 // MAX, MIN:  out[v,j] = the greatest, least weight[e, head of j] * inp[u,j], arg[v,j] (or NULL) its offset
 //            in list v: the first of equals, NaN only among NaNs. An empty list gives 0 and -1
-GGNN_REF void ggnn_ref_spmm(float* out, int64_t ld_out, int32_t* arg, ggnn_reduce how, const ggnn_block* b,
-    const ggnn_scale* s, const float* weight, int32_t heads, const float* inp, int64_t ld_inp, int32_t width)
+// With rows of edges the message of e stands in the place of inp[u,j].
+GGNN_REF float ggnn_ref_message(ggnn_message message, const float* x, const float* edge)
+{ return message == GGNN_EDGE_COPY ? *edge : message == GGNN_EDGE_TIMES ? *x * *edge : *x + *edge; }
+GGNN_REF void ggnn_ref_spmm_edges(float* out, int64_t ld_out, int32_t* arg, ggnn_reduce how,
+    ggnn_message message, const ggnn_block* b, const ggnn_scale* s, const float* weight, int32_t heads,
+    const float* inp, int64_t ld_inp, const float* edge, int64_t ld_edge, int32_t width)
 {
     const ggnn_scale none = {0, 0, 0}, f = s ? *s : none;
     for (int64_t v = 0; v < *b->num_dst.n; v++) for (int64_t j = 0; j < width; j++) {
@@ -246,9 +250,11 @@ GGNN_REF void ggnn_ref_spmm(float* out, int64_t ld_out, int32_t* arg, ggnn_reduc
         ggnn_ref_sum sum = {0, 0, 0};
         float        best = 0, x;
         for (int64_t e = b->indptr[v]; e < b->indptr[v + 1]; e++) {
-            const int64_t u = b->indices[e];
+            const int64_t u = b->indices[e], at = ggnn_ref_edge(b, e);
             x = ggnn_ref_weight(weight, b, e, heads, j / (width / heads)) * (f.src ? f.src[u] : 1.0f);
-            ggnn_ref_add(&sum, x *= inp[u * ld_inp + j]);
+            x *= edge ? ggnn_ref_message(message, inp + u * ld_inp + j, edge + at * ld_edge + j)
+                      : inp[u * ld_inp + j];
+            ggnn_ref_add(&sum, x);
             const int better = how == GGNN_MAX ? !(x <= best) : !(x >= best), is_number = x >= x;
             if (chosen < 0 || (better && is_number)) best = x, chosen = e - b->indptr[v];
         }
@@ -258,6 +264,30 @@ GGNN_REF void ggnn_ref_spmm(float* out, int64_t ld_out, int32_t* arg, ggnn_reduc
         out[v * ld_out + j] = x;
         if (arg) arg[v * width + j] = (int32_t)chosen;
     }
+}
+GGNN_REF void ggnn_ref_spmm(float* out, int64_t ld_out, int32_t* arg, ggnn_reduce how, const ggnn_block* b,
+    const ggnn_scale* s, const float* weight, int32_t heads, const float* inp, int64_t ld_inp, int32_t width)
+{
+    const ggnn_message none = GGNN_EDGE_COPY;
+    ggnn_ref_spmm_edges(out, ld_out, arg, how, none, b, s, weight, heads, inp, ld_inp, NULL, 0, width);
+}
+// Backward of messages: dedge[e,j] = (weight[e, head of j] * (src[u] * dst[v])) * g, g = dout[v,j], with
+// TIMES inp[u,j] * dout[v,j]; of MAX, MIN 0 where e was not chosen
+GGNN_REF void ggnn_ref_spmm_edges_back(float* dedge, int64_t ld_dedge, ggnn_message message,
+    const ggnn_block* b, const ggnn_scale* s, const float* weight, int32_t heads, const float* inp,
+    int64_t ld_inp, const float* dout, int64_t ld_dout, const int32_t* arg, int32_t width)
+{
+    const ggnn_scale none = {0, 0, 0}, f = s ? *s : none;
+    for (int64_t v = 0; v < *b->num_dst.n; v++) for (int64_t j = 0; j < width; j++)
+        for (int64_t e = b->indptr[v]; e < b->indptr[v + 1]; e++) {
+            const int64_t u = b->indices[e];
+            const float   factor = (f.src ? f.src[u] : 1.0f) * (f.dst ? f.dst[v] : 1.0f);
+            const float   w = ggnn_ref_weight(weight, b, e, heads, j / (width / heads));
+            float         g = dout[v * ld_dout + j];
+            if (message == GGNN_EDGE_TIMES) g = inp[u * ld_inp + j] * g;
+            if (arg && arg[v * width + j] != e - b->indptr[v]) dedge[ggnn_ref_edge(b, e) * ld_dedge + j] = 0;
+            else dedge[ggnn_ref_edge(b, e) * ld_dedge + j] = w * factor * g;
+        }
 }
 // Backward of SUM, edge after edge: dinp[u,j] += (weight[e, head of j] * (src[u] * dst[v])) * dout[v,j], then
 // dinp[v,j] += self[v] * dout[v,j]. ggnn_cuda.cuh has it, by atomics. ggnn.h's backward is ggnn_spmm on the

@@ -360,7 +360,7 @@ sed -n '/^```c$/,/^```$/p' README.md | grep -v '^```' >"$work/readme.c"
 check "the example is README's" sh -c "tail -n +2 examples/vendor.c | diff - $work/readme.c"
 check "no symbol but ggnn_*" sh -c "$own -I. -c $work/both.c -o $work/impl.o && ! nm -g --defined-only $work/impl.o | awk '{print \$3}' | grep -v '^ggnn_'"
 is_short() { awk -v lines="$2" -v columns="$3" 'length > columns || NR > lines { bad = 1 } END { exit bad }' "$1"; }
-check "ggnn_reference.h has at most 450 lines of at most 110 columns" is_short ggnn_reference.h 450 110
+check "ggnn_reference.h has at most 500 lines of at most 110 columns" is_short ggnn_reference.h 500 110
 check "train.c has at most 400 lines of at most 110 columns" is_short examples/train.c 400 110
 check "train.cu has at most 450 lines of at most 120 columns" is_short examples/train.cu 450 120
 check "peers.cu has at most 80 lines of at most 120 columns" is_short examples/peers.cu 80 120

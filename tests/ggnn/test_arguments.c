@@ -602,6 +602,50 @@ static blocks_of blocks_new(void)
     return b;
 }
 
+/* Matrices of WIDTH columns. */
+static ggnn_status messages(float* out, int64_t ld, ggnn_reduce how, ggnn_message message, const ggnn_block* b, const ggnn_scale* scale, const float* weight, int32_t heads, const float* inp, const float* edge)
+{
+    return ggnn_spmm_edges(out, ld, NULL, how, message, b, scale, weight, heads, inp, WIDTH, edge, WIDTH, WIDTH);
+}
+
+static ggnn_status messages_back(float* dedge, ggnn_message message, const ggnn_block* b, const float* weight, int32_t heads, const float* inp, const float* dout, const int32_t* arg)
+{
+    return ggnn_spmm_edges_back(dedge, WIDTH, message, b, NULL, weight, heads, inp, WIDTH, dout, WIDTH, arg, WIDTH);
+}
+
+TEST(messages_of_edges)
+{
+    random_block*     r = random_block_mixed(12, 15);
+    const ggnn_block* b = &r->b;
+    float             x[15 * WIDTH] = {0}, one[15] = {0}, *edge = test_floats(r->edges * WIDTH), *out = test_floats(r->edges * WIDTH);
+    int32_t           arg[12 * WIDTH] = {0};
+    ggnn_scale        self = {NULL, NULL, one}, src = {one, NULL, NULL};
+    REFUSED(messages(NULL, WIDTH, GGNN_SUM, GGNN_EDGE_PLUS, b, NULL, NULL, 1, x, edge));
+    REFUSED(messages(out, WIDTH - 1, GGNN_SUM, GGNN_EDGE_PLUS, b, NULL, NULL, 1, x, edge));
+    REFUSED(messages(out, WIDTH, (ggnn_reduce)4, GGNN_EDGE_PLUS, b, NULL, NULL, 1, x, edge));
+    REFUSED(messages(out, WIDTH, GGNN_SUM, (ggnn_message)3, b, NULL, NULL, 1, x, edge));
+    REFUSED(messages(out, WIDTH, GGNN_SUM, (ggnn_message)-1, b, NULL, NULL, 1, x, edge));
+    REFUSED(messages(out, WIDTH, GGNN_MAX, GGNN_EDGE_TIMES, b, NULL, NULL, 1, x, edge));
+    REFUSED(messages(out, WIDTH, GGNN_MIN, GGNN_EDGE_PLUS, b, &src, NULL, 1, x, edge));
+    REFUSED(messages(out, WIDTH, GGNN_SUM, GGNN_EDGE_COPY, b, &self, NULL, 1, x, edge));
+    REFUSED(messages(out, WIDTH, GGNN_SUM, GGNN_EDGE_PLUS, b, NULL, NULL, 2, x, edge));
+    REFUSED(messages(out, WIDTH, GGNN_SUM, GGNN_EDGE_PLUS, b, NULL, NULL, 1, NULL, edge));
+    REFUSED(messages(out, WIDTH, GGNN_SUM, GGNN_EDGE_COPY, b, NULL, NULL, 1, NULL, NULL));
+    GIVES(GGNN_OK, messages(out, WIDTH, GGNN_SUM, GGNN_EDGE_COPY, b, NULL, NULL, 1, NULL, edge));
+    GIVES(GGNN_OK, messages(out, WIDTH, GGNN_SUM, GGNN_EDGE_TIMES, b, &self, NULL, 1, x, edge));
+    REFUSED(messages_back(NULL, GGNN_EDGE_PLUS, b, NULL, 1, NULL, x, NULL));
+    REFUSED(messages_back(out, (ggnn_message)3, b, NULL, 1, x, x, NULL));
+    REFUSED(messages_back(out, GGNN_EDGE_TIMES, b, NULL, 1, NULL, x, NULL));
+    REFUSED(messages_back(out, GGNN_EDGE_TIMES, b, NULL, 1, x, x, arg));
+    REFUSED(messages_back(out, GGNN_EDGE_PLUS, b, NULL, 1, NULL, NULL, NULL));
+    REFUSED(messages_back(out, GGNN_EDGE_PLUS, b, NULL, 2, NULL, x, NULL));
+    REFUSED(messages_back(out, GGNN_EDGE_PLUS, b, x, 3, NULL, x, NULL));
+    GIVES(GGNN_OK, messages_back(out, GGNN_EDGE_PLUS, b, NULL, 1, NULL, x, arg));
+    free(edge);
+    free(out);
+    random_block_free(r);
+}
+
 TEST(aggregation)
 {
     blocks_of         t = blocks_new();
@@ -614,6 +658,8 @@ TEST(aggregation)
     for (int i = 0; i <= BROKEN; i++) {
         const ggnn_block* bad = i < BROKEN ? &t.broken[i] : NULL;
         REFUSED(ggnn_spmm(canvas.f, WIDTH, NULL, GGNN_SUM, bad, NULL, NULL, 1, x, WIDTH, WIDTH));
+        REFUSED(messages(canvas.f, WIDTH, GGNN_SUM, GGNN_EDGE_PLUS, bad, NULL, NULL, 1, x, w));
+        REFUSED(messages_back(canvas.f, GGNN_EDGE_PLUS, bad, NULL, 1, x, x, NULL));
         REFUSED(ggnn_spmm_back_arg(canvas.f, WIDTH, bad, b, NULL, 1, x, WIDTH, arg, WIDTH));
         if (i == NO_INDICES) continue; /* these need none */
         REFUSED(ggnn_spmm_back_arg(canvas.f, WIDTH, &t.r->t, bad, NULL, 1, x, WIDTH, arg, WIDTH));
@@ -1160,6 +1206,7 @@ int main(int argc, char** argv)
     RUN(blocks);
     RUN(rows);
     RUN(aggregation);
+    RUN(messages_of_edges);
     RUN(edges);
     RUN(attention);
     RUN(nothing_of_nothing_needs_no_array);

@@ -1336,6 +1336,177 @@ TEST(edge_softmax_and_its_gradient_follow_the_order_of_their_sums)
     random_block_free(r);
 }
 
+/* ---- messages: rows of edges ---------------------------------------------------------------------------------------- */
+
+typedef struct { /* one call, over a block or its transpose: edge e's row is row e of the block's edges in both */
+    const ggnn_block* b;
+    ggnn_reduce       how;
+    ggnn_message      message;
+    ggnn_scale        scale;
+    float *           src, *dst, *self, *weight;
+    int32_t           heads, width;
+    matrix            inp, edge;
+} messages;
+
+static messages messages_new(const ggnn_block* b, ggnn_reduce how, ggnn_message message, int32_t width, int32_t heads, int scaled)
+{
+    messages m;
+    memset(&m, 0, sizeof m);
+    m.b = b, m.how = how, m.message = message, m.width = width, m.heads = heads ? heads : 1;
+    m.inp = matrix_new(*b->num_src.n, width, 2);
+    m.edge = matrix_new(*b->num_edges.n, width, 1);
+    m.src = test_floats(*b->num_src.n), m.dst = test_floats(*b->num_dst.n), m.self = test_floats(*b->num_dst.n);
+    if (heads) m.weight = test_floats(*b->num_edges.n * heads);
+    if (scaled & 1) m.scale.src = m.src;
+    if (scaled & 2) m.scale.dst = m.dst;
+    if (scaled & 4 && message != GGNN_EDGE_COPY) m.scale.self = m.self;
+    return m;
+}
+
+static void messages_free(messages* m)
+{
+    free(m->inp.v);
+    free(m->edge.v);
+    free(m->src);
+    free(m->dst);
+    free(m->self);
+    free(m->weight);
+}
+
+static ggnn_status messages_run(const messages* m, matrix out, int32_t* arg)
+{
+    const float* inp = m->message == GGNN_EDGE_COPY ? NULL : m->inp.v;
+    return ggnn_spmm_edges(out.v, out.ld, arg, m->how, m->message, m->b, &m->scale, m->weight, m->heads, inp, m->inp.ld, m->edge.v, m->edge.ld, m->width);
+}
+
+static void check_messages(const messages* m)
+{
+    const int64_t dst = *m->b->num_dst.n;
+    matrix        want = matrix_new(dst, m->width, 3), out = matrix_new(dst, m->width, 3);
+    int32_t *     want_arg = (int32_t*)test_memory(dst * m->width * 4), *arg = (int32_t*)test_memory(dst * m->width * 4);
+    ggnn_ref_spmm_edges(want.v, want.ld, want_arg, m->how, m->message, m->b, &m->scale, m->weight, m->heads, m->inp.v, m->inp.ld, m->edge.v, m->edge.ld, m->width);
+    FOR_EACH_FORM {
+        form_poison(out.v, out.rows * out.ld);
+        memset(arg, 0x55, (size_t)(dst * m->width) * 4);
+        CHECK_EQ(messages_run(m, out, m->how >= GGNN_MAX ? arg : NULL), GGNN_OK);
+        CHECK_SAME(want.v, out.v, out.rows * out.ld, "spmm_edges", m->width, m->heads);
+        if (m->how >= GGNN_MAX) CHECK(memcmp(want_arg, arg, (size_t)(dst * m->width) * 4) == 0);
+    }
+    free(want.v);
+    free(out.v);
+    free(want_arg);
+    free(arg);
+}
+
+TEST(messages_of_edges_follow_the_order_of_their_sums)
+{
+    static const int32_t sizes[] = {1, 3, 8, 17, 31, 32, 33, 65, 100, 260}, heads[] = {0, 1, 3, 17};
+    random_block*        r = random_block_mixed(20, 40);
+    for (int how = GGNN_SUM; how <= GGNN_MIN; how++)
+        for (int message = GGNN_EDGE_COPY; message <= GGNN_EDGE_PLUS; message++)
+            for (int i = 0; i < 10; i++)
+                for (int scaled = 0; scaled < (how < GGNN_MAX ? 8 : 1); scaled += 1 + i % 3) {
+                    const int32_t k = heads[(i + scaled + how) % 4], per_head = k > 3 ? 1 + i : sizes[i];
+                    if (how >= GGNN_MAX && message == GGNN_EDGE_TIMES) continue;
+                    messages m = messages_new((i + how) % 3 ? &r->b : &r->t, (ggnn_reduce)how, (ggnn_message)message, per_head * (k ? k : 1), k, scaled);
+                    check_messages(&m);
+                    messages_free(&m);
+                }
+    random_block_free(r);
+}
+
+/* Message by message in double: neither the reference nor the operation that it is compared with are wrong. */
+TEST(messages_of_edges_are_near_double_precision)
+{
+    random_block* r = random_block_mixed(20, 40);
+    for (int message = GGNN_EDGE_COPY; message <= GGNN_EDGE_PLUS; message++)
+        for (int how = GGNN_SUM; how <= GGNN_MEAN; how++) {
+            messages m = messages_new(&r->b, (ggnn_reduce)how, (ggnn_message)message, 12, 2, 1);
+            matrix   out = matrix_new(r->dst, 12, 0);
+            int      close = 1;
+            CHECK_EQ(messages_run(&m, out, NULL), GGNN_OK);
+            for (int64_t v = 0; v < r->dst; v++)
+                for (int j = 0; j < 12; j++) {
+                    const int64_t n = r->b.indptr[v + 1] - r->b.indptr[v];
+                    double        sum = 0, size = 0;
+                    for (int64_t e = r->b.indptr[v]; e < r->b.indptr[v + 1]; e++) {
+                        const double x = m.inp.v[r->b.indices[e] * m.inp.ld + j], y = m.edge.v[e * m.edge.ld + j];
+                        const double term = (double)m.weight[2 * e + j / 6] * m.src[r->b.indices[e]] * (message == GGNN_EDGE_COPY ? y : message == GGNN_EDGE_TIMES ? x * y : x + y);
+                        sum += term, size += fabs(term);
+                    }
+                    if (how == GGNN_MEAN && n) sum /= (double)n, size /= (double)n;
+                    close &= fabs(out.v[v * 12 + j] - sum) <= (double)(n + 6) * half_ulp * size;
+                }
+            CHECK(close);
+            free(out.v);
+            messages_free(&m);
+        }
+    random_block_free(r);
+}
+
+static double inner(const matrix* a, const matrix* b)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < a->rows; i++)
+        for (int32_t j = 0; j < a->width; j++) sum += (double)a->v[i * a->ld + j] * b->v[i * b->ld + j];
+    return sum;
+}
+
+/* <out, dout> is what inputs and their gradients give: <edge, dedge>, of TIMES <inp, dinp> as well, of PLUS both together.
+   MAX, MIN: of the edges that were chosen. */
+TEST(gradients_of_edges_rows_are_the_adjoint)
+{
+    random_block* r = random_block_mixed(25, 60);
+    for (int round = 0; round < 40; round++) {
+        const ggnn_message message = (ggnn_message)(round % 3);
+        const ggnn_reduce  how = round % 4 == 3 && message != GGNN_EDGE_TIMES ? (ggnn_reduce)(GGNN_MAX + round / 4 % 2) : GGNN_SUM;
+        const int32_t      heads = 1 + round % 3, width = heads * (1 + (int32_t)test_below(20));
+        messages           m = messages_new(&r->b, how, message, width, round % 2 ? heads : 0, how == GGNN_SUM ? round % 4 : 0);
+        matrix             out = matrix_new(r->dst, width, 1), dout = matrix_new(r->dst, width, 2), dinp = matrix_new(r->src, width, 0), dedge = matrix_new(r->edges, width, 3);
+        int32_t*           arg = (int32_t*)test_memory(r->dst * width * 4);
+        const ggnn_scale   back = {m.scale.dst, m.scale.src, NULL};
+        CHECK_EQ(messages_run(&m, out, arg), GGNN_OK);
+        CHECK_EQ(ggnn_spmm_edges_back(dedge.v, dedge.ld, message, &r->b, &m.scale, m.weight, m.heads, m.inp.v, m.inp.ld, dout.v, dout.ld, how == GGNN_SUM ? NULL : arg, width), GGNN_OK);
+        if (message == GGNN_EDGE_TIMES)
+            CHECK_EQ(ggnn_spmm_edges(dinp.v, width, NULL, GGNN_SUM, message, &r->t, &back, m.weight, m.heads, dout.v, dout.ld, m.edge.v, m.edge.ld, width), GGNN_OK);
+        else if (how == GGNN_SUM)
+            CHECK_EQ(ggnn_spmm(dinp.v, width, NULL, GGNN_SUM, &r->t, &back, m.weight, m.heads, dout.v, dout.ld, width), GGNN_OK);
+        else
+            CHECK_EQ(ggnn_spmm_back_arg(dinp.v, width, &r->t, &r->b, m.weight, m.heads, dout.v, dout.ld, arg, width), GGNN_OK);
+        const double all = inner(&out, &dout), edges = inner(&m.edge, &dedge), nodes = inner(&m.inp, &dinp), most = 1e-6 * (double)(r->edges * width);
+        CHECK_NEAR(all, message == GGNN_EDGE_PLUS ? edges + nodes : edges, most);
+        if (message == GGNN_EDGE_TIMES) CHECK_NEAR(all, nodes, most);
+        CHECK(padding_kept(dedge));
+        free(out.v), free(dout.v), free(dinp.v), free(dedge.v), free(arg);
+        messages_free(&m);
+    }
+    random_block_free(r);
+}
+
+TEST(gradients_of_edges_rows_are_rounded_as_is_said)
+{
+    random_block* r = random_block_mixed(20, 40);
+    for (int round = 0; round < 48; round++) {
+        const ggnn_message message = (ggnn_message)(round % 3);
+        const int32_t      heads = round % 2 ? 1 + round % 5 : 0, width = (heads ? heads : 1) * (1 + round % 9);
+        const ggnn_block*  b = round % 4 == 3 ? &r->t : &r->b; /* whose edges have other numbers */
+        messages           m = messages_new(b, GGNN_SUM, message, width, heads, round % 4);
+        matrix             dout = matrix_new(*b->num_dst.n, width, 2), want = matrix_new(r->edges, width, 3), dedge = matrix_new(r->edges, width, 3);
+        int32_t*           arg = (int32_t*)test_memory(*b->num_dst.n * width * 4);
+        for (int64_t i = 0; i < *b->num_dst.n * width; i++) arg[i] = (int32_t)test_below(4) - 1;
+        const int32_t* chosen = round % 5 == 4 && message != GGNN_EDGE_TIMES ? arg : NULL;
+        ggnn_ref_spmm_edges_back(want.v, want.ld, message, b, &m.scale, m.weight, m.heads, m.inp.v, m.inp.ld, dout.v, dout.ld, chosen, width);
+        FOR_EACH_FORM {
+            form_poison(dedge.v, dedge.rows * dedge.ld);
+            CHECK_EQ(ggnn_spmm_edges_back(dedge.v, dedge.ld, message, b, &m.scale, m.weight, m.heads, message == GGNN_EDGE_TIMES ? m.inp.v : NULL, m.inp.ld, dout.v, dout.ld, chosen, width), GGNN_OK);
+            CHECK_SAME(want.v, dedge.v, dedge.rows * dedge.ld, "spmm_edges_back", width, m.heads);
+        }
+        free(dout.v), free(want.v), free(dedge.v), free(arg);
+        messages_free(&m);
+    }
+    random_block_free(r);
+}
+
 int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : NULL;
@@ -1350,6 +1521,10 @@ int main(int argc, char** argv)
     RUN(large_outputs_are_the_same);
     RUN(spmm_of_no_rows_and_no_edges);
     RUN(spmm_on_the_transpose_is_the_adjoint);
+    RUN(messages_of_edges_follow_the_order_of_their_sums);
+    RUN(messages_of_edges_are_near_double_precision);
+    RUN(gradients_of_edges_rows_are_the_adjoint);
+    RUN(gradients_of_edges_rows_are_rounded_as_is_said);
     RUN(max_takes_the_first_of_equals_and_nan_last);
     RUN(max_of_long_lists_finds_the_first_number_in_any_segment);
     RUN(max_has_values_and_edges_of_any_number_of_heads);

@@ -392,6 +392,31 @@ TEST(sums)
     REFUSED(spmm(out.f(), WIDTH, GGNN_SUM, &in.b, nullptr, x, 0, x, WIDTH));
     REFUSED(spmm(out.f(), WIDTH, GGNN_SUM, &in.b, nullptr, nullptr, 1, nullptr, WIDTH));
     REFUSED(spmm(out.f(), WIDTH, GGNN_SUM, &in.b, nullptr, nullptr, 1, x, -1));
+    const auto messages = [&](float* to, int how, int message, const ggnn_block* b, const ggnn_scale* s, int32_t heads, const float* inp, const float* edge) {
+        return ggnn_cuda_spmm_edges(to, WIDTH, nullptr, static_cast<ggnn_reduce>(how), static_cast<ggnn_message>(message), b, s, nullptr, heads, inp, WIDTH, edge, WIDTH, WIDTH, nullptr);
+    };
+    const ggnn_scale self = {nullptr, nullptr, x};
+    const float*     made = out.f() + 4 * WIDTH; // rows of edges
+    REFUSED(messages(nullptr, GGNN_SUM, GGNN_EDGE_PLUS, &in.b, nullptr, 1, x, made));
+    REFUSED(messages(out.f(), 4, GGNN_EDGE_PLUS, &in.b, nullptr, 1, x, made));
+    REFUSED(messages(out.f(), GGNN_SUM, 3, &in.b, nullptr, 1, x, made));
+    REFUSED(messages(out.f(), GGNN_SUM, GGNN_EDGE_PLUS, nullptr, nullptr, 1, x, made));
+    REFUSED(messages(out.f(), GGNN_SUM, GGNN_EDGE_PLUS, &no_sources, nullptr, 1, x, made));
+    REFUSED(messages(out.f(), GGNN_MAX, GGNN_EDGE_TIMES, &in.b, nullptr, 1, x, made));
+    REFUSED(messages(out.f(), GGNN_SUM, GGNN_EDGE_COPY, &in.b, &self, 1, x, made));
+    REFUSED(messages(out.f(), GGNN_SUM, GGNN_EDGE_PLUS, &in.b, nullptr, 2, x, made));
+    REFUSED(messages(out.f(), GGNN_SUM, GGNN_EDGE_PLUS, &in.b, nullptr, 1, nullptr, made));
+    REFUSED(messages(out.f(), GGNN_SUM, GGNN_EDGE_COPY, &in.b, nullptr, 1, nullptr, nullptr));
+    const auto messages_back = [&](float* to, int message, const ggnn_block* b, int32_t heads, const float* inp, const float* dout, const int32_t* arg) {
+        return ggnn_cuda_spmm_edges_back(to, WIDTH, static_cast<ggnn_message>(message), b, nullptr, nullptr, heads, inp, WIDTH, dout, WIDTH, arg, WIDTH, nullptr);
+    };
+    REFUSED(messages_back(nullptr, GGNN_EDGE_PLUS, &in.b, 1, nullptr, x, nullptr));
+    REFUSED(messages_back(out.f(), 3, &in.b, 1, x, x, nullptr));
+    REFUSED(messages_back(out.f(), GGNN_EDGE_PLUS, &no_sources, 1, nullptr, x, nullptr));
+    REFUSED(messages_back(out.f(), GGNN_EDGE_TIMES, &in.b, 1, nullptr, x, nullptr));
+    REFUSED(messages_back(out.f(), GGNN_EDGE_TIMES, &in.b, 1, x, x, in.local.at()));
+    REFUSED(messages_back(out.f(), GGNN_EDGE_PLUS, &in.b, 1, nullptr, nullptr, nullptr));
+    REFUSED(messages_back(out.f(), GGNN_EDGE_PLUS, &in.b, 2, nullptr, x, nullptr));
     REFUSED(ggnn_cuda_sum(out.f(), nullptr, x, WIDTH, nullptr));
     REFUSED(ggnn_cuda_mean(nullptr, &in.b, x, WIDTH, nullptr));
     const auto fuse = [&](float* to, int64_t ld, int how, const ggnn_block* b, const ggnn_store* from) {
@@ -914,6 +939,13 @@ struct every_call {
             float *    a = matrix(DST), *b = matrix(DST);
             add("spmm", [=](S s) {
                 return ggnn_cuda_spmm(a, WIDTH, linear ? nullptr : arg, reduce, &in.b, linear ? &scale : nullptr, x, 1, x, WIDTH, WIDTH, s);
+            });
+            float *c = matrix(DST), *d = matrix(4);
+            add("spmm_edges", [=](S s) {
+                return ggnn_cuda_spmm_edges(c, WIDTH, linear ? nullptr : arg, reduce, GGNN_EDGE_PLUS, &in.b, linear ? &scale : nullptr, x, 1, x, WIDTH, x, WIDTH, WIDTH, s);
+            });
+            add("spmm_edges_back", [=](S s) {
+                return ggnn_cuda_spmm_edges_back(d, WIDTH, GGNN_EDGE_COPY, &in.b, &scale, x, 1, nullptr, WIDTH, x, WIDTH, linear ? nullptr : arg, WIDTH, s);
             });
             add("aggregate", [=](S s) {
                 return ggnn_cuda_aggregate(b, WIDTH, reduce, &in.b, linear ? &scale : nullptr, nullptr, 1, &stored, s);

@@ -784,6 +784,72 @@ TEST(captured_work_follows_the_sizes_on_the_device)
     random_block_free(r);
 }
 
+// ---- messages: rows of edges -----------------------------------------------------------------------------
+
+struct message_case {
+    int32_t      width;
+    ggnn_reduce  how;
+    ggnn_message message;
+    int32_t      heads = 0; // 0: no weights
+    int          scaled = 0;
+    bool         transposed = false;
+    int64_t      extra = 0, shift = 0;
+};
+
+// Forward, and the gradient of the edges' rows; of MAX and MIN by what was chosen.
+static void check_messages(const random_block& r, const message_case& c)
+{
+    const ggnn_block&    b = c.transposed ? r.t : r.b;
+    const int64_t        dst = *b.num_dst.n, src = *b.num_src.n;
+    const device_block   device(b, 0);
+    const bool           copies = c.message == GGNN_EDGE_COPY, chooses = c.how >= GGNN_MAX;
+    const int32_t        heads = c.heads ? c.heads : 1;
+    twin_matrix<float>   inp(src, c.width, c.extra, c.shift), out(dst, c.width, c.extra, c.shift);
+    twin_matrix<float>   edge(r.edges, c.width, c.extra, 0), dedge(r.edges, c.width, c.extra, 0), dout(dst, c.width, 0, 0);
+    twin_matrix<int32_t> arg(dst, c.width, 0, c.shift);
+    const twin_floats    weight(r.edges * heads, c.heads > 0), of_src(src, c.scaled & 1), of_dst(dst, c.scaled & 2);
+    const twin_floats    of_self(dst < src ? dst : src, c.scaled & 4 && !copies);
+    const ggnn_scale     host_scale = {of_src.h(), of_dst.h(), of_self.h()}, scale = {of_src.d(), of_dst.d(), of_self.d()};
+    inp.randomise(), edge.randomise(), dout.randomise();
+    out.spoil(), dedge.spoil(), arg.spoil();
+    CHECK(ggnn_spmm_edges(out.host(), out.ld, chooses ? arg.host() : nullptr, c.how, c.message, &b, &host_scale, weight.h(), heads,
+                          copies ? nullptr : inp.host(), inp.ld, edge.host(), edge.ld, c.width) == GGNN_OK);
+    CHECK_CUDA(ggnn_cuda_spmm_edges(out.device(), out.ld, chooses ? arg.device() : nullptr, c.how, c.message, device.get(), &scale, weight.d(), heads,
+                                    copies ? nullptr : inp.device(), inp.ld, edge.device(), edge.ld, c.width, nullptr));
+    CHECK(out.agrees());
+    CHECK(arg.agrees());
+    CHECK(ggnn_spmm_edges_back(dedge.host(), dedge.ld, c.message, &b, &host_scale, weight.h(), heads, copies ? nullptr : inp.host(), inp.ld, dout.host(), dout.ld,
+                               chooses ? arg.host() : nullptr, c.width) == GGNN_OK);
+    CHECK_CUDA(ggnn_cuda_spmm_edges_back(dedge.device(), dedge.ld, c.message, device.get(), &scale, weight.d(), heads, copies ? nullptr : inp.device(), inp.ld, dout.device(), dout.ld,
+                                         chooses ? arg.device() : nullptr, c.width, nullptr));
+    CHECK(dedge.agrees());
+}
+
+TEST(messages_of_edges_have_the_twins_bits)
+{
+    random_block* mixed = random_block_mixed(20, 40);
+    for (int how = GGNN_SUM; how <= GGNN_MIN; how++)
+        for (int message = GGNN_EDGE_COPY; message <= GGNN_EDGE_PLUS; message++)
+            for (int32_t per_head : {1, 2, 4, 7, 12}) {
+                message_case c{per_head, static_cast<ggnn_reduce>(how), static_cast<ggnn_message>(message)};
+                if (how >= GGNN_MAX && message == GGNN_EDGE_TIMES) continue;
+                check_messages(*mixed, c);
+                c.heads = 1 + per_head % 3, c.width *= c.heads, c.transposed = per_head % 2, c.extra = 4, c.shift = per_head % 4;
+                if (how < GGNN_MAX) c.scaled = 1 + static_cast<int>(test_below(7));
+                check_messages(*mixed, c);
+            }
+    random_block_free(mixed);
+}
+
+TEST(messages_of_hubs_are_summed_in_segments)
+{
+    random_block* hubs = block_of(30, {5000, 0, 300, 2});
+    for (int message = GGNN_EDGE_COPY; message <= GGNN_EDGE_PLUS; message++)
+        for (ggnn_reduce how : {GGNN_SUM, GGNN_MAX})
+            if (how == GGNN_SUM || message != GGNN_EDGE_TIMES) check_messages(*hubs, message_case{20, how, static_cast<ggnn_message>(message), 2});
+    random_block_free(hubs);
+}
+
 int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : nullptr;
@@ -795,6 +861,8 @@ int main(int argc, char** argv)
     RUN(factors_apply_in_any_combination);
     RUN(heads_have_weights_of_their_own);
     RUN(hubs_are_summed_in_segments);
+    RUN(messages_of_edges_have_the_twins_bits);
+    RUN(messages_of_hubs_are_summed_in_segments);
     RUN(long_lists_are_found_among_thousands);
     RUN(nothing_is_read_beyond_the_last_edge);
     RUN(maximum_takes_the_first_of_equals_and_no_nan);
