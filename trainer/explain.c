@@ -173,7 +173,7 @@ static int64_t memory_for_data(const training* t)
     if (total == INT64_MAX) return INT64_MAX;
     if (device_room(d) == INT64_MAX) return ggnn_fill_auto(total, 0, c->reserve_bytes); /* a CPU */
     const tiers_count* count[] = {&mine->rows, &mine->lists};
-    int64_t data = tier_plan_rankings(plan) + tier_plan_beside(plan); /* each setting counts its own */
+    int64_t data = tier_plan_rankings(plan) + tier_plan_beside(plan) + d->unique.spare; /* each setting counts its own */
     for (int i = 0; i < 2; i++) data += count[i]->placed_bytes.cache + count[i]->placed_bytes.own;
     return ggnn_fill_auto(total, d->most_bytes > data ? d->most_bytes - data : 0, c->reserve_bytes);
 }

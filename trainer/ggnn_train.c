@@ -126,6 +126,7 @@ static device* open_device(const config* c, const comm* with, int32_t threads, e
     device* d = c->backend == SIBLING_CPU ? device_open_cpu(threads, why)
                                           : device_open_cuda(device_number(c, with), c->precision == PRECISION_TF32, why);
     if (d) d->host_share = c->host_share;
+    if (d) d->unique.which = c->unique;
     if (!d || strcmp(d->backend, name[c->backend]) == 0) return d;
     error_set(why, "--backend %s: this program has %s", name[c->backend], d->backend);
     device_close(d);

@@ -88,6 +88,10 @@ static void put_run(json* j, const config* c, const device* d, int devices, int 
     json_string(j, "precision", c->precision == PRECISION_TF32 ? "tf32" : "fp32");
     json_string(j, "gemm", d->gemm[c->gemm != 0]);
     json_string(j, "compiler", __VERSION__);
+    json_begin_object(j, "unique");
+    json_int(j, "direct", d->unique.bytes[GGNN_UNIQUE_DIRECT]);
+    json_int(j, "hash", d->unique.bytes[GGNN_UNIQUE_HASH]);
+    json_end_object(j);
     report_put_build(j);
     json_int(j, "resumed_epoch", at->epoch);
     json_int(j, "resumed_step", at->step);
@@ -192,6 +196,16 @@ static void log_owners(report* r, const node_owners* o)
     end_record(r, &j);
 }
 
+/* Of CUDA, where they take memory that a cache could have. */
+static void print_tables(const device* d)
+{
+    const int64_t *bytes = d->unique.bytes;
+    char direct[16], hash[16];
+    if (!d->name[0] || bytes[0] + bytes[1] == 0) return;
+    printf("the ids of mini-batches take %sB of it in direct maps, %sB in hash tables\n",
+           progress_amount(direct, (double)bytes[GGNN_UNIQUE_DIRECT]), progress_amount(hash, (double)bytes[GGNN_UNIQUE_HASH]));
+}
+
 static void log_start(report* r, const config* c, const task* t, net* n, const comm* with, int threads, int64_t batches,
                       const train_state* at)
 {
@@ -223,6 +237,7 @@ void report_start(report* r, const config* c, const task* t, net* n, const comm*
     if (net_device(n)->name[0])
         printf("on %s: %s%s%s\n", net_device(n)->backend, net_device(n)->name, with->nccl ? "; between devices " : "",
                with->nccl ? comm_nccl_name() : "");
+    print_tables(net_device(n));
     if (t->set.part.parts)
         printf("part %d of %d: rows of %lld nodes; each device has a part of its own, and no other's data\n", (int)t->set.part.number,
                (int)t->set.part.parts, (long long)t->set.part.num_rows);

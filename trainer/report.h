@@ -13,7 +13,8 @@
       "data":{"file", "nodes", "edges", "features", "classes", "outputs", "train", "val", "test", "graph_crc"},
       "parameters":N,             weights to be trained
       "batches":N,                mini-batches an epoch
-      "run":{"devices", "threads", "backend", "device", "precision", "gemm", "compiler", "openmp", "blas", "node_bits", "resumed_epoch", "resumed_step"}}
+      "run":{"devices", "threads", "backend", "device", "precision", "gemm", "compiler", "unique", "openmp", "blas", "node_bits", "resumed_epoch", "resumed_step"}}
+                                  unique: {"direct":N, "hash":N}: bytes that the ids of mini-batches take of rank 0's device (--unique)
      {"event":"partition", "parts":P, "hops":L, "closure_limit":N, "closures_cut":N, "trained":[..], "held":[..],
       "balance":X, "replication":X, "crc":N}
                                   with --partition pagraph, an element a rank: its training nodes, and all nodes within L

@@ -40,6 +40,18 @@ typedef struct { /* what a rank needs of its device at least, and what that has 
     int64_t machine, number, needs, evaluation, by_parts, has;
 } memory_need;
 
+/* A direct map of ids takes a quarter at most of what the device has left for each of its ranks: batches and the net come, too. */
+static int64_t left_for_map(const memory_need* all, int32_t ranks, const memory_need* mine)
+{
+    int64_t left = mine->has, sharers = 0;
+    for (int32_t k = 0; k < ranks; k++) {
+        if (all[k].machine != mine->machine || all[k].number != mine->number) continue;
+        left -= all[k].needs;
+        sharers++;
+    }
+    return left > 0 ? left / 4 / sharers : 0;
+}
+
 /* Has every device what its ranks need? The answer is the same on all ranks. */
 static bool check_needs(const memory_need* all, int32_t ranks, error* why)
 {
@@ -80,6 +92,7 @@ static bool check_memory(const worker* w, const config* c, const task* t, const 
     mine->needs = (from->over ? part : whole) + mine->evaluation;
     mine->by_parts = parts > 1 ? part + mine->evaluation : mine->needs;
     good = good && comm_gather_each(with, all, sizeof *all, why) && check_needs(all, with->ranks, why);
+    w->device->unique.room = good ? left_for_map(all, with->ranks, mine) : 0;
     memory_free(all);
     return good;
 }
@@ -266,6 +279,7 @@ static bool open_planned(worker* w, const config* c, const task* t, error* why)
     const tier_data data = task_tiers(t);
     tiers* first = NULL;
     options.closure = task_keeps_closures(t, c);
+    w->device->unique.room = 0; /* before it is known what is left */
     if (!tier_plan_open(&w->planned, &options, &data, w->comm, from.over, w->device, &how, why)) return false;
     if (tier_plan_asks_peak(&w->planned)) {
         if (!tiers_open(&w->tiers, w->device, &from, why) || !find_peak(w, c, t, why)) return false;
@@ -275,6 +289,7 @@ static bool open_planned(worker* w, const config* c, const task* t, error* why)
     if (c->slopes_measured && !measure_slopes(w, c, t, &from, w->peak, why)) return false;
     bool good = tier_plan_fill(&w->planned, w->peak, why) && tiers_open(&w->tiers, w->device, &from, why);
     tiers_close(first);
+    if (good) w->device->unique.room = w->planned.left;
     if (good && tiers_view_of(w->tiers)->copied) tier_plan_note(&w->planned, "the host's memory cannot be pinned where it is: a pinned copy is read");
     return good;
 }
@@ -549,6 +564,7 @@ static bool lay_out_again(worker* w, const config* c, const task* t, error* why)
     tiers_close(w->tiers);
     w->tiers = NULL;
     if (c->tiers && !(tier_plan_take_roles(&w->planned, w->samplers, why) && tier_plan_fill(&w->planned, w->peak, why))) return false;
+    if (c->tiers) w->device->unique.room = w->planned.left;
     if (!tiers_open(&w->tiers, w->device, &from, why) || !open_stages(w, c, t, why) || !worker_share(w, shared, why)) return false;
     tiers_start_counting(w->tiers);
     w->role.sampled = before.sampled;

@@ -719,6 +719,51 @@ TEST(parts_and_caches_stay_within_the_devices_memory)
     }
 }
 
+// 3,000 nodes: a direct map takes 24,000 bytes, a hash table of 8 seeds' batches 2,048, and both 256 for their state.
+TEST(ids_are_found_by_a_map_where_the_device_has_room_for_it)
+{
+    const std::string all = "--epochs 1 --eval-every 0 --hidden 4 --layers 2 --fanout 2,2 --batch 8 --backend cuda-emulated --reserve-bytes ";
+    CHECK_EQ(shell(build + "/ggnn-data generate planted g --nodes 3000 --edges 9000 --classes 4 --features 8 --train .02 >out 2>&1"), 0);
+    const double state = 256, direct = state + 94 * 256, hash = state + 256 * static_cast<double>(sizeof(ggnn_node) == 8 ? 16 : 8);
+    double least = 0;
+    for (const char* which : {"hash", "cooperative", "direct", "auto"}) {
+        const bool map = which[0] == 'd' || which[0] == 'a';
+        CHECK_EQ(train(all + "0 --store-graph 0 --store-features 0 --log log --unique " + which), 0);
+        CHECK_EQ(logged("log", "start", "direct")[0], map ? direct : 0);
+        CHECK_EQ(logged("log", "start", "hash")[0], map ? 0 : hash);
+        CHECK_EQ(shell(std::string("grep -q '^the ids of mini-batches take ") + (map ? "24.[0-9]* kB of it in direct maps, 0" : "0 *B of it in direct maps, 2.[0-9]* k") + "' out"), 0);
+        if (!least) least = logged("log", "final", "device_memory_bytes")[0], shell("cp log hash");
+        CHECK_EQ(logged("log", "final", "device_memory_bytes")[0], map ? least + direct - hash : least);
+        same_numbers("hash", "log", "epoch", "loss", 0);
+    }
+    const struct { // beside what the hash table's run takes at most; what of it stays free; is that room for the map?
+        double      more;
+        const char *reserve, *tiers;
+        bool        map;
+    } limit[] = {{60000, "0", "--store-features 0", true}, {10000, "0", "--store-features 0", false},
+                 {60000, "50000", "--store-features 0", false}, {60000, "0", "--cache random --cache-bytes auto", false},
+                 {60000, "0", "--cache random --cache-bytes 1000", true}, {60000, "0", "--cache random --cache-bytes 40000", false},
+                 {60000, "0", "--store-features .45", false}};
+    for (const auto& r : limit) {
+        char memory[80];
+        snprintf(memory, sizeof memory, " --store-graph 0 --log log --device-memory %.0f ", least + r.more);
+        CHECK_EQ(train(all + r.reserve + memory + r.tiers), 0);
+        CHECK_EQ(logged("log", "start", "direct")[0], r.map ? direct : 0);
+        if (!CHECK(logged("log", "final", "device_memory_bytes")[0] <= least + r.more)) printf("  %s%s\n", memory, r.tiers);
+        same_numbers("hash", "log", "epoch", "loss", 0);
+    }
+    CHECK_EQ(shell(build + "/ggnn-data generate planted g --nodes 30000 --edges 90000 --classes 4 --features 8 --train .002 >out 2>&1"), 0);
+    shell("rm hash");
+    for (const char* memory : {"7000000", "7400000"}) { // all of the data is the device's own: 240,000 bytes are a quarter of what is left, or more
+        const bool map = memory[1] == '4';
+        setenv("SIMT_MEMORY", memory, 1);
+        CHECK_EQ(train(all.substr(0, all.find("--reserve")) + "--log " + (map ? "log" : "hash")), 0);
+        CHECK_EQ(logged(map ? "log" : "hash", "start", "direct")[0], map ? state + 938 * 256 : 0);
+    }
+    same_numbers("hash", "log", "epoch", "loss", 0);
+    unsetenv("SIMT_MEMORY");
+}
+
 // After `reorder` a ranking by degree is the order of ids. Beside another order of as many rows it saves its table, to the byte.
 TEST(a_ranking_that_is_the_order_of_ids_takes_no_memory_of_the_device)
 {
@@ -957,6 +1002,7 @@ int main(int argc, char** argv)
         RUN(sections_that_fill_their_pages_are_pinned_apart);
         RUN(a_cache_takes_what_the_device_has_left);
         RUN(parts_and_caches_stay_within_the_devices_memory);
+        RUN(ids_are_found_by_a_map_where_the_device_has_room_for_it);
         RUN(a_ranking_that_is_the_order_of_ids_takes_no_memory_of_the_device);
         RUN_SLOW(parts_on_a_dgx_are_read_over_its_links);
         RUN(processes_with_a_device_each_give_the_bits_of_threads);

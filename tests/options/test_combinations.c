@@ -50,6 +50,7 @@ static const struct {
     {"backend", "cpu cpu cpu cpu cuda cuda-emulated"},
     {"precision", "fp32 tf32"},
     {"pipeline", "auto serial overlap factored"},
+    {"unique", "auto direct hash cooperative"},
     {"devices", "1 2 3 4"},
     {"samplers", "0 1 2"},
     {"device-list", "0 0,0"},

@@ -64,6 +64,7 @@ static const struct {
     {"backend", CHOICE, AT(backend), FREE, true, "cpu", "cuda", "cpu|cuda|cuda-emulated", 0},
     {"precision", CHOICE, AT(precision), FREE, true, "fp32", "tf32", "fp32|tf32", 0},
     {"pipeline", CHOICE, AT(pipeline), FREE, false, "auto", "overlap", "auto|serial|overlap|factored", 0},
+    {"unique", CHOICE, AT(unique), FREE, true, "auto", "hash", "auto|direct|hash|cooperative", 0},
     {"devices", INT, AT(devices), FREE, false, "1", "7", "1", "256"},
     {"samplers", INT, AT(samplers), FREE, false, "0", "2", "0", "256"},
     {"device-list", TEXT, AT(device_list), FREE, false, NULL, "1,0", 0, 0},
@@ -245,7 +246,7 @@ static bool is_owners(int i) { return !strcmp(of[i].name, "partition") || !strcm
 /* Of presample-epochs --balance edges makes other owners, which add gradients in another order. */
 static bool changes_nothing(int i)
 {
-    static const char list[] = " verify eval-memory threads samplers store gather owners comm store-graph store-features prefer cache cache-ratio "
+    static const char list[] = " verify eval-memory threads unique samplers store gather owners comm store-graph store-features prefer cache cache-ratio "
                                "cache-bytes reserve-bytes device-memory host-share slopes ranking topology placement save save-every save-steps log "
                                "profile trace-step links ";
     char name[60];
@@ -697,6 +698,16 @@ static const char* const broken[][3] = {
     {"--device-list 0",
      "--device-list 0: needs --backend cuda or cuda-emulated",
      "--device-list 0 --backend cuda"},
+    {"--unique cooperative",
+     "--unique cooperative: needs --backend cuda or cuda-emulated, whose lanes look for an id together",
+     "--unique cooperative --backend cuda"},
+    {"--unique hash --fanout full",
+     "--unique hash: nothing is sampled with --fanout full",
+     "--unique hash --fanout -1,-1"},
+    {"--unique direct --parallel split",
+     "--unique direct: has no effect without --backend cuda or cuda-emulated or --split-sampling single, as each part numbers what it owns "
+     "by a table that fits the cache",
+     "--unique direct --parallel split --split-sampling single"},
     {"--split-sampling cooperative",
      "--split-sampling cooperative: needs --parallel split",
      "--split-sampling cooperative --parallel split"},

@@ -2366,6 +2366,8 @@ static void* open_planned(void* context)
     CHECK((cached > 0) == (c->cache != CACHE_NONE));
     CHECK(bytes <= total && bytes > entries);
     CHECK(entries > total - 5000 - 2 * 700 * (int64_t)sizeof(ggnn_node)); /* a list, a row, the space that aligns arrays; rankings not needed in the end */
+    const int64_t left = total - p->plan.kept - tier_plan_beside(&p->plan) - (entries - tier_plan_rankings(&p->plan));
+    CHECK(p->plan.left <= left && p->plan.left > left - 50); /* a part counts as large as the largest */
     int said = 0;
     for (int i = 0; i < TIER_NOTES_MAX; i++) said += strstr(p->plan.note[i], "are stored") != NULL;
     CHECK_EQ(said, 1); /* once, however often it was placed */

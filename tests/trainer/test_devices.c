@@ -899,6 +899,7 @@ TEST(ranks_compare_each_option_that_they_share)
         {"--cache=degree", "--cache=presc", "--cache-ratio=.1"}, {"--cache-ratio=0.1", "--cache-ratio=0.2", "--cache=presc"},
         {"--cache-bytes=100", "--cache-bytes=99999999999", "--cache=presc"}, {"--reserve-bytes=1073741824", "--reserve-bytes=0", "--device-memory=9"},
         {"--device-memory=0", "--device-memory=5", ""}, {"--host-share=0.2", "--host-share=0.3", "--backend=cuda --store-graph=1"},
+        {"--unique=auto", "--unique=hash", ""},
         {"--slopes=0,0", "--slopes=900000000000000,900000000000001", "--cache=dual --cache-ratio=.1"},
         {"--presample-epochs=1", "--presample-epochs=10000", "--cache=presc --cache-ratio=.1"}, {"--placement=best", "--placement=clique", "--topology=ring"},
         {"--save-every=1", "--save-every=3", "--save=c"}, {"--save-steps=0", "--save-steps=3", "--save=c"}, {"no --save", "--save=c", ""}};

@@ -381,6 +381,53 @@ static void predict(tiers_reads* rows, tiers_reads* lists, const fixture* f, con
     device_close(d);
 }
 
+/* auto: a map where it is no larger, or fits into what is left; it cannot be of too many nodes. */
+TEST(the_kind_of_a_table_is_what_is_asked_for_or_what_there_is_room_for)
+{
+    static const struct { int which; int64_t room, direct, hash; ggnn_unique_kind kind; } of[] = {
+        {UNIQUE_AUTO, 70, 100, 30, GGNN_UNIQUE_DIRECT}, {UNIQUE_AUTO, 69, 100, 30, GGNN_UNIQUE_HASH}, {UNIQUE_AUTO, 0, 30, 30, GGNN_UNIQUE_DIRECT},
+        {UNIQUE_AUTO, -5, 20, 30, GGNN_UNIQUE_DIRECT}, {UNIQUE_AUTO, INT64_MAX, 0, 30, GGNN_UNIQUE_HASH}, {UNIQUE_DIRECT, 0, 100, 30, GGNN_UNIQUE_DIRECT},
+        {UNIQUE_HASH, 500, 10, 30, GGNN_UNIQUE_HASH}, {UNIQUE_COOPERATIVE, 500, 10, 30, GGNN_UNIQUE_HASH}};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        const device_unique u = {.which = of[i].which, .room = of[i].room};
+        CHECK_EQ(device_unique_kind(&u, of[i].direct, of[i].hash), of[i].kind);
+    }
+}
+
+/* Each slot has a table of that kind, of the bytes of ggnn_unique_bytes; batches are the same, and nothing stays. */
+TEST(tables_of_either_kind_give_the_same_batches)
+{
+    enum { SLOTS = 3, SEEDS = 40 };
+    static const int which[] = {UNIQUE_AUTO, UNIQUE_DIRECT, UNIQUE_HASH};
+    ggnn_node kept[4 * SEEDS * 30] = {0};
+    int64_t most = 0;
+    fixture* f = fixture_new();
+    for (int i = 0; i < 3; i++) {
+        error why = {""};
+        device* d = device_open_cpu(SLOTS, &why);
+        d->unique.which = which[i];
+        const ggnn_unique_kind kind = i == 2 ? GGNN_UNIQUE_HASH : GGNN_UNIQUE_DIRECT; /* 700 nodes fit the cache */
+        const loader_plan plan = {.graph = f->task.graph, .batch = SEEDS, .how = {.num_hops = 2, .fanout = {5, 4}}};
+        const loader_pass pass = {.num_ids = 4 * SEEDS, .shuffled = true, .keyed = true, .rng = {5, 0, GGNN_PURPOSE_SAMPLE}};
+        loader* l = loader_create(d, &plan, NULL, &why);
+        const mini_batch* b;
+        CHECK_EQ(d->unique.bytes[kind], SLOTS * (int64_t)ggnn_unique_bytes(kind, NODES, loader_shape(l)->max_ids));
+        CHECK_EQ(d->unique.bytes[!kind], 0);
+        int64_t n = 0;
+        for (loader_begin(l, &pass, 0); (b = batch_take(l, &why)); batch_give(l, b)) {
+            const int64_t ids = *b->blocks.hop[1].num_src.n;
+            for (int64_t k = 0; k < ids; k++, n++) CHECK(i == 0 ? (kept[n] = b->blocks.id[k]) >= 0 : n < most && kept[n] == b->blocks.id[k]);
+        }
+        CHECK(n > 4 * SEEDS && (i == 0 || n == most));
+        most = n;
+        CHECK_STR(why.text, "");
+        loader_free(l);
+        CHECK(d->unique.bytes[0] == 0 && d->unique.bytes[1] == 0);
+        device_close(d);
+    }
+    fixture_free(f);
+}
+
 /* 700 nodes over up to eight devices: parts of unequal length. */
 TEST(parts_train_as_replicas_do_and_are_read_as_the_sampled_ids_say)
 {
@@ -818,6 +865,8 @@ static void* open_one(void* context)
     return NULL;
 }
 
+static int64_t room_of_map; /* of a device that was opened last, for its first rank's direct map of ids */
+
 /* All ranks open, or all say `refused`. */
 static void check_opens(const config* c, const task* t, int32_t ranks, bool shared, const char* refused)
 {
@@ -835,6 +884,7 @@ static void check_opens(const config* c, const task* t, int32_t ranks, bool shar
     for (int32_t r = 0; r < ranks; r++) pthread_join(thread[r], NULL);
     for (int32_t r = 0; r < ranks; r++) {
         CHECK_STR(o[r].why.text, refused);
+        if (r == 0 && o[r].worker.device) room_of_map = o[r].worker.device->unique.room;
         worker_close(&o[r].worker);
     }
     if (ranks > 1) comm_close_threads(of, ranks);
@@ -883,10 +933,12 @@ TEST(a_device_without_room_is_refused_with_what_would_help)
             k->by_parts += part + rows;
         }
         for (int32_t k = 0; k < devices; k++)
-            for (int which = 0; which < 6; which++) {
-                const int64_t limit[] = {of[k].needs, of[k].needs - of[k].rows, of[k].by_parts};
+            for (int which = 0; which < 8; which++) {
+                const int64_t limit[] = {of[k].needs, of[k].needs - of[k].rows, of[k].by_parts, of[k].needs + 5000};
                 room_given = limit[which / 2] - which % 2;
-                check_opens(&c, &f->task, ranks, devices < ranks, refusal(text, of, devices));
+                const char* refused = refusal(text, of, devices);
+                check_opens(&c, &f->task, ranks, devices < ranks, refused);
+                if (!refused[0]) CHECK_EQ(room_of_map, (room_given - of[0].needs) / 4 / (ranks / devices)); /* a quarter of what is left */
             }
     }
     fixture_free(f);
@@ -1464,6 +1516,8 @@ int main(int argc, char** argv)
     RUN(a_trainer_that_fails_ends_all);
     RUN(a_sampler_that_fails_ends_all);
     RUN(devices_that_are_stopped_leave_after_the_same_step);
+    RUN(the_kind_of_a_table_is_what_is_asked_for_or_what_there_is_room_for);
+    RUN(tables_of_either_kind_give_the_same_batches);
     RUN(parts_train_as_replicas_do_and_are_read_as_the_sampled_ids_say);
     RUN(rows_by_exchange_train_as_replicas_do_and_are_as_many_as_the_sampled_ids_say);
     RUN(slices_are_the_batch_cut_in_rank_order);

@@ -21,6 +21,9 @@ typedef struct {
     ggnn_batch own;   /* batch.blocks as they were, while these lie in a packed batch */
     bool unpacked;    /* batch.blocks lie in a packed batch now */
     void* batch_memory;
+    void* table; /* of ids, of the kind that --unique says; NULL: in batch_memory, of the kind that fits the cache */
+    ggnn_unique_kind kind; /* of either */
+    int64_t table_bytes;
     bool done;        /* by the crew, whose mutex guards it */
 } cpu_slot;
 
@@ -172,13 +175,33 @@ static void add_reads(const loader_plan* plan, const cpu_slot* s)
     if (s->edges_read) add_counts(plan->edges_read, s->edges_read, plan->graph.at.parts);
 }
 
+/* The slot's batch, and its table. */
+static bool plan_slot(const ring* r, cpu_slot* s, error* why)
+{
+    const loader_plan* plan = &r->plan;
+    const int64_t nodes = plan->graph.num_nodes;
+    device_unique* u = &r->device->unique;
+    ggnn_batch* shape = &s->shared.shape;
+    if (ggnn_batch_plan(shape, &plan->graph, &plan->how, r->seeds, NULL) != GGNN_OK)
+        return error_set(why, "a mini-batch of %lld seeds: %s", (long long)r->seeds, shape->fault.what);
+    s->kind = u->which == UNIQUE_AUTO ? ggnn_unique_choose(nodes) : device_unique_kind(u, 0, 0);
+    const size_t bytes = ggnn_unique_bytes(s->kind, nodes, shape->max_ids);
+    if (u->which != UNIQUE_AUTO) {
+        s->table = memory_new(bytes, "the ids of a mini-batch", why);
+        ggnn_unique* seen = s->table ? ggnn_unique_init(s->table, s->kind, nodes, shape->max_ids) : NULL;
+        if (!seen || ggnn_batch_plan(shape, &plan->graph, &plan->how, r->seeds, seen) != GGNN_OK) return false;
+    }
+    s->table_bytes = (int64_t)bytes;
+    u->bytes[s->kind] += s->table_bytes;
+    return true;
+}
+
 static bool take_slot(const ring* r, cpu_slot* s, error* why)
 {
     const loader_plan* plan = &r->plan;
     ggnn_batch* shape = &s->shared.shape;
     mini_batch* b = &s->shared.batch;
-    if (ggnn_batch_plan(shape, &plan->graph, &plan->how, r->seeds, NULL) != GGNN_OK)
-        return error_set(why, "a mini-batch of %lld seeds: %s", (long long)r->seeds, shape->fault.what);
+    if (!plan_slot(r, s, why)) return false;
     s->batch_memory = memory_new(shape->bytes, "a mini-batch", why);
     s->seeds = memory_new((size_t)r->seeds * sizeof *s->seeds, "seeds of a mini-batch", why);
     if (!s->seeds || ggnn_batch_init(shape, s->batch_memory) != GGNN_OK) return false;
@@ -206,7 +229,8 @@ slot* cpu_slot_open(ring* r, error* why)
 void cpu_slot_close(ring* r, slot* shared)
 {
     cpu_slot* s = (cpu_slot*)shared;
-    (void)r;
+    r->device->unique.bytes[s->kind] -= s->table_bytes;
+    memory_free(s->table);
     memory_free(s->batch_memory);
     memory_free(s->seeds);
     memory_free(s->reads);

@@ -108,6 +108,7 @@ struct cuda_slot : slot {
 struct cuda_ring { // what slots share: the table of ids, as samples follow one another
     ggnn_cuda_unique seen;
     void*            memory;
+    int64_t          bytes, above; // of `memory`; of a direct map, above those of a hash table
 };
 
 inline cuda_ring& own(ring* r) { return *static_cast<cuda_ring*>(r->own); }
@@ -136,26 +137,49 @@ inline void cuda_ring_size(ring* r)
     r->group = 1;
 }
 
-// A direct map where that takes at most 1 GB.
+enum { TOGETHER = 32 }; // lanes that look for an id in a cooperative table
+
+inline bool take_table(ring* r, ggnn_unique_kind kind, int64_t ids, error* why)
+{
+    cuda_ring&     shared = own(r);
+    device*        d = r->device;
+    device_unique& u = d->unique;
+    const int64_t  nodes = r->plan.graph.num_nodes;
+    if (!shared.bytes) return error_set(why, "--unique direct: a map of %lld nodes cannot be", static_cast<long long>(nodes));
+    shared.memory = device_new(d, static_cast<size_t>(shared.bytes), "the ids of a mini-batch", why);
+    if (!shared.memory) return false;
+    u.bytes[kind] += shared.bytes;
+    u.room -= shared.above;
+    if (u.which == UNIQUE_AUTO) u.spare += shared.above;
+    cudaError_t e = ggnn_cuda_unique_init(&shared.seen, kind, nodes, ids, shared.memory, own(d).stream);
+    if (u.which == UNIQUE_COOPERATIVE) shared.seen.group = TOGETHER;
+    return e == cudaSuccess || error_set(why, "a table of ids on the device: %s", cudaGetErrorString(e));
+}
+
 inline bool cuda_ring_open(ring* r, error* why)
 {
-    const int64_t            nodes = r->plan.graph.num_nodes;
-    const ggnn_unique_kind   kind = nodes < INT64_C(1) << 27 ? GGNN_UNIQUE_DIRECT : GGNN_UNIQUE_HASH;
-    device*                  d = r->device;
-    cuda_ring*               shared = new cuda_ring();
-    ggnn_cuda_batch          batch;
+    const int64_t   nodes = r->plan.graph.num_nodes;
+    cuda_ring*      shared = new cuda_ring();
+    ggnn_cuda_batch batch;
     r->own = shared;
     if (!plan_batch(&batch, r, nullptr, why)) return false;
-    const int64_t ids = batch.max_ids;
-    shared->memory = device_new(d, ggnn_cuda_unique_bytes(kind, nodes, ids), "the ids of a mini-batch", why);
-    if (!shared->memory) return false;
-    cudaError_t e = ggnn_cuda_unique_init(&shared->seen, kind, nodes, ids, shared->memory, own(d).stream);
-    return e == cudaSuccess || error_set(why, "a table of ids on the device: %s", cudaGetErrorString(e));
+    const auto    bytes = [&](ggnn_unique_kind k) { return static_cast<int64_t>(ggnn_cuda_unique_bytes(k, nodes, batch.max_ids)); };
+    const int64_t direct = bytes(GGNN_UNIQUE_DIRECT), hash = bytes(GGNN_UNIQUE_HASH);
+    const ggnn_unique_kind kind = device_unique_kind(&r->device->unique, direct, hash);
+    shared->bytes = kind == GGNN_UNIQUE_DIRECT ? direct : hash;
+    shared->above = shared->bytes > hash ? shared->bytes - hash : 0;
+    return take_table(r, kind, batch.max_ids, why);
 }
 
 inline void cuda_ring_close(ring* r)
 {
     if (!r->own) return;
+    device_unique& u = r->device->unique;
+    if (own(r).memory) {
+        u.bytes[own(r).seen.kind] -= own(r).bytes;
+        u.room += own(r).above;
+        if (u.which == UNIQUE_AUTO) u.spare -= own(r).above;
+    }
     device_free(r->device, own(r).memory);
     delete &own(r);
     r->own = nullptr;

@@ -427,6 +427,7 @@ static device* open_device(int32_t number, bool tf32, error* why)
     d->gemm[0] = d->gemm[1] = "cublas";
     d->threads = 1;
     d->tight = d->overlaps = true;
+    d->unique.room = INT64_MAX;
     d->most_parts = GGNN_CUDA_PARTS_MAX;
     d->own = new context();
     d->plain = getenv("GGNN_TRAIN_PLAIN") != nullptr;

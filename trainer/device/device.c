@@ -13,6 +13,7 @@ device* device_twin(device* d, error* why)
     device* twin = d->ops->memory->twin(d, why);
     if (twin) twin->host_share = d->host_share;
     if (twin) twin->tight = d->tight;
+    if (twin) twin->unique = d->unique;
     return twin;
 }
 

@@ -17,6 +17,18 @@
 extern "C" {
 #endif
 
+/* --unique: tables of the ids of mini-batches. auto: a direct map, where that takes no more than a hash table and `room`. A
+   table of a ring's begins and ends with it. cooperative: a hash table of CUDA's, in which the lanes of a warp look for an id
+   together. */
+#define DEVICE_UNIQUES "auto|direct|hash|cooperative"
+enum { UNIQUE_AUTO, UNIQUE_DIRECT, UNIQUE_HASH, UNIQUE_COOPERATIVE };
+typedef struct {
+    int     which;
+    int64_t room;     /* of the device: bytes that direct maps may take, as of now, above those of hash tables */
+    int64_t spare;    /* taken so by auto, which would do without */
+    int64_t bytes[2]; /* taken now, by a ggnn_unique_kind */
+} device_unique;
+
 struct ops;
 typedef struct device device;
 struct device {
@@ -27,6 +39,7 @@ struct device {
     int32_t threads;     /* of the CPU, that work for it */
     double  host_share;  /* CUDA: of its processors, that read the host's rows for batches, in whole lines; 0: all, and rows
                             as they come */
+    device_unique unique;
     int32_t number;      /* CUDA's; several devices of one number share its memory */
     bool  host_memory;   /* its memory is the host's, as a CPU's is: what the host has needs no copy */
     bool  tight;         /* room costs memory: batches get what they usually need, and grow (bucket.h). Else they get
@@ -114,6 +127,13 @@ static inline int32_t device_host_processors(const device* d, int32_t all)
 {
     const int32_t whole = (int32_t)(d->host_share * all);
     return whole < d->host_share * all ? whole + 1 : whole;
+}
+
+/* The kind of a table that takes so many bytes as each kind; 0: it cannot be. */
+static inline ggnn_unique_kind device_unique_kind(const device_unique* u, int64_t direct, int64_t hash)
+{
+    if (u->which == UNIQUE_AUTO) return direct && (direct <= hash || direct - hash <= u->room) ? GGNN_UNIQUE_DIRECT : GGNN_UNIQUE_HASH;
+    return u->which == UNIQUE_DIRECT ? GGNN_UNIQUE_DIRECT : GGNN_UNIQUE_HASH;
 }
 
 /* Where the device reads and writes this memory of the host's without a copy; NULL: nowhere. */

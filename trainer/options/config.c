@@ -103,6 +103,10 @@ static const entry table[] = {
         "serial: batches are prepared, then trained on; overlap: the next ones while one trains. auto: serial on the "
         "CPU, where all threads do each in turn, overlap with CUDA. Neither changes a result. factored: some of "
         "--devices sample for the others (below).", 0}},
+    {0, ALIKE | NO_RESULT, AT(unique), 0, {"unique", OPTION_CHOICE, 0, 0, 0, DEVICE_UNIQUES,
+        "How a batch finds the ids that it has: a map of all nodes (CUDA: 8 bytes each, CPU: 4), or a hash table of the batch's; "
+        "cooperative (CUDA): in that a warp looks for an id. auto: CUDA: the map, where the device has room for it beside what "
+        "is planned; CPU: where the cache has.", 0}},
 
     {"Several devices", 0, AT(devices), "1", {"devices", OPTION_INT, 0, 1, CONFIG_DEVICES_MAX, 0,
         "Train together: each computes a slice of every --batch, gradients are added in their order. A thread each. With "

@@ -52,7 +52,7 @@ typedef struct {
     int eval;
     int64_t eval_every, eval_memory;
     /* the machine */
-    int backend, precision, gemm, pipeline;
+    int backend, precision, gemm, pipeline, unique; /* unique: UNIQUE_AUTO, ... */
     bool dense_features;
     int64_t threads, seed;
     /* several devices */

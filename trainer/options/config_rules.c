@@ -84,6 +84,9 @@ const config_rule config_rules[] = {
     {"comm nccl", NEEDS, CUDA, ""},
     {"gemm blas", NEEDS, "backend cpu", ""},
     {"device-list", NEEDS, CUDA, ""},
+    {"unique cooperative", NEEDS, CUDA, ", whose lanes look for an id together"},
+    {"unique", EXCLUDES, "fanout full", "nothing is sampled with --fanout full"},
+    {"unique & parallel split", IDLE, CUDA " or split-sampling single", ", as each part numbers what it owns by a table that fits the cache"},
 
     /* who owns which node */
     {"split-sampling", NEEDS, "parallel split", ""},

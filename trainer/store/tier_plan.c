@@ -653,21 +653,39 @@ static int64_t room_of(const tier_plan* p, int64_t peak)
 
 int64_t tier_plan_room(const tier_plan* p, int64_t peak) { return p->total != INT64_MAX ? room_of(p, peak) : (int64_t)1 << 30; }
 
-static bool fill_once(tier_plan* p, int64_t peak, error* why)
+/* What the filled caches hold. */
+static int64_t cached_bytes(const tier_plan* p)
 {
-    const int64_t given = cache_bytes(p), room = room_of(p, peak);
-    int64_t bytes[TIERS_KINDS], used[TIERS_KINDS], left = room;
+    const tiers_share *graph = &p->plan.share[TIERS_GRAPH], *features = &p->plan.share[TIERS_FEATURES];
+    int64_t bytes = features->cached * p->sizes.row;
+    for (int64_t v = 0; graph->cached && v < p->nodes; v++)
+        if (graph->cache_rank[v] < graph->cached) bytes += ggnn_list_bytes(&p->sizes, v);
+    return bytes;
+}
+
+static bool fill_tiers(tier_plan* p, int64_t room, int64_t* left, error* why)
+{
+    const int64_t given = cache_bytes(p);
+    int64_t bytes[TIERS_KINDS], used[TIERS_KINDS];
     for (int kind = 0; kind < TIERS_KINDS; kind++) {
         const tiers_devices all = {0, p->comm ? p->comm->ranks : 1};
         bytes[kind] = room > given ? room - given : 0;
         if (!least(p, &bytes[kind], parts_by_role(p) ? readers_of(p, (tiers_kind)kind) : all, why)) return false;
     }
     if (!fill_parts(p, bytes, used, why)) return false;
+    *left = room;
+    for (int kind = 0; kind < TIERS_KINDS; kind++) *left -= stores(p, (tiers_kind)kind) ? used[kind] : 0;
     if (!p->options.cache_auto) return fill_cache(p, given, why);
-    for (int kind = 0; kind < TIERS_KINDS; kind++) left -= stores(p, (tiers_kind)kind) ? used[kind] : 0;
     char text[16];
-    tier_plan_note(p, "--cache-bytes auto: %sB", progress_amount(text, (double)left));
-    return fill_cache(p, left, why);
+    tier_plan_note(p, "--cache-bytes auto: %sB", progress_amount(text, (double)*left));
+    return fill_cache(p, *left, why);
+}
+
+static bool fill_once(tier_plan* p, int64_t peak, error* why)
+{
+    if (!fill_tiers(p, room_of(p, peak), &p->left, why)) return false;
+    p->left -= cached_bytes(p);
+    return true;
 }
 
 static void forget_identities(tier_plan* p)

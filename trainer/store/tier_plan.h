@@ -47,6 +47,7 @@ typedef struct { /* all zeros: there is no plan */
     const ggnn_node* hot[TIERS_KINDS];        /* (N) the same, hottest first: of_parts before caches are looked at */
     const ggnn_node* of_cache[TIERS_KINDS];   /* (N) ranks that order this device's cache */
     int64_t  kept;                            /* bytes of the rankings that room is left for on the device */
+    int64_t  left;                            /* bytes of this device, once filled, that nothing is planned for; where a limit is known */
     ggnn_node* memory[TIER_RANKS_MAX];        /* of ranks */
     int32_t opened;                           /* those of them that tier_plan_fill finds */
     slopes_times slopes;                      /* of --slopes measure, where `measured` */
