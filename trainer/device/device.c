@@ -13,7 +13,7 @@ device* device_twin(device* d, error* why)
     device* twin = d->ops->memory->twin(d, why);
     if (twin) twin->host_share = d->host_share;
     if (twin) twin->tight = d->tight;
-    if (twin) twin->unique = d->unique;
+    if (twin) twin->unique = (device_unique){.which = d->unique.which, .room = d->unique.room == INT64_MAX ? INT64_MAX : 0}; /* what is left is d's */
     return twin;
 }
 
