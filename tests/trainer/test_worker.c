@@ -411,7 +411,7 @@ TEST(tables_of_either_kind_give_the_same_batches)
         const loader_pass pass = {.num_ids = 4 * SEEDS, .shuffled = true, .keyed = true, .rng = {5, 0, GGNN_PURPOSE_SAMPLE}};
         loader* l = loader_create(d, &plan, NULL, &why);
         const mini_batch* b;
-        CHECK_EQ(d->unique.bytes[kind], SLOTS * (int64_t)ggnn_unique_bytes(kind, NODES, loader_shape(l)->max_ids));
+        CHECK_EQ(d->unique.bytes[kind], d->threads * (int64_t)ggnn_unique_bytes(kind, NODES, loader_shape(l)->max_ids));
         CHECK_EQ(d->unique.bytes[!kind], 0);
         int64_t n = 0;
         for (loader_begin(l, &pass, 0); (b = batch_take(l, &why)); batch_give(l, b)) {
