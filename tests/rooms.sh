@@ -19,7 +19,7 @@ trainer/net:   ggnn.h common trainer/device trainer/ranks trainer/batch
 trainer/store: ggnn.h ggnn_plan.h common datasets trainer/device trainer/ranks trainer/batch
 trainer/split: ggnn.h ggnn_plan.h common trainer/device trainer/ranks trainer/batch
 trainer/factored: ggnn.h common trainer/device trainer/ranks trainer/batch trainer/net
-trainer/cpu:   ggnn.h common trainer/device trainer/batch trainer/net
+trainer/cpu:   ggnn.h ggnn_plan.h common trainer/device trainer/batch trainer/net
 trainer/cuda:  ggnn.h ggnn_cuda.cuh common trainer/device trainer/ranks trainer/batch trainer/net
 trainer/options: ggnn.h common datasets trainer/device trainer/ranks trainer/net trainer/store
 trainer:       ggnn.h ggnn_plan.h ggnn_reference.h common datasets trainer/device trainer/ranks trainer/batch trainer/net trainer/store trainer/split trainer/factored trainer/options

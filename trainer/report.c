@@ -536,6 +536,7 @@ void report_tiers(report* r, const rank_cost* all, int32_t ranks, const tier_pla
     json_begin_array(&j, "notes");
     for (int i = 0; i < TIER_NOTES_MAX && plan->note[i][0]; i++) json_string(&j, NULL, plan->note[i]);
     json_end_array(&j);
+    json_string(&j, "counted", plan->counted);
     put_reads(&j, "rows", all, ranks, offsetof(rank_cost, rows) + offsetof(tiers_count, placed));
     put_reads(&j, "row_bytes", all, ranks, offsetof(rank_cost, rows) + offsetof(tiers_count, placed_bytes));
     put_reads(&j, "lists", all, ranks, offsetof(rank_cost, lists) + offsetof(tiers_count, placed));

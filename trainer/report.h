@@ -45,12 +45,14 @@
                                   "change of w0", ..  what the update adds to it
                                   Matrices have "rows", "cols", "id":[..] (the rows' nodes, but of parameters), "values":[[..]..].
                                   Arrays end after 2,560 values, or 1,536 rows or ids
-     {"event":"tiers", "notes":[..], "rows":{"cache":[..],"own":[..],"peer":[..],"host":[..]}, "row_bytes":{...},
+     {"event":"tiers", "notes":[..], "counted":"device", "rows":{"cache":[..],"own":[..],"peer":[..],"host":[..]}, "row_bytes":{...},
       "lists":{...}, "list_bytes":{...}}
                                   where options of tiers are used, and of --pipeline factored over parts, before the first
                                   epoch: an element a rank. What lies where (tiers_count.placed in trainer/store/tiers.h).
-                                  Where memory follows the role also "samplers":N, the last ranks; with --samplers 0 once
-                                  more after the first epoch, with "seconds":X that it took. With --slopes measure also
+                                  counted: where rank 0 counted the reads of --cache presc, dual, optimal: "device", "host",
+                                  or null. Where memory follows the role also "samplers":N, the last ranks; with
+                                  --samplers 0 once more after the first epoch, with "seconds":X that it took.
+                                  With --slopes measure also
                                   "slopes":{"lists":{"hits":[..],"ms":[..],"line":N,"error":X,"explained":X,"clear":true},
                                   "rows":{...}}: hit ratios and milliseconds an epoch, measured on device 0, and their
                                   line (slopes_fit in trainer/store/slopes.h)

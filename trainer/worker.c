@@ -280,12 +280,13 @@ static bool open_planned(worker* w, const config* c, const task* t, error* why)
     tiers* first = NULL;
     options.closure = task_keeps_closures(t, c);
     w->device->unique.room = 0; /* before it is known what is left */
-    if (!tier_plan_open(&w->planned, &options, &data, w->comm, from.over, w->device, &how, why)) return false;
-    if (tier_plan_asks_peak(&w->planned)) {
-        if (!tiers_open(&w->tiers, w->device, &from, why) || !find_peak(w, c, t, why)) return false;
-        first = w->tiers;
-        w->tiers = NULL;
-    }
+    if (!tier_plan_open(&w->planned, &options, &data, w->comm, from.over, w->device, why)) return false;
+    const bool apart = tier_plan_asks_peak(&w->planned); /* the device has memory of its own */
+    if (apart && !tiers_open(&w->tiers, w->device, &from, why)) return false;
+    if (!tier_plan_order(&w->planned, &how, apart ? tiers_view_of(w->tiers) : NULL, why)) return false;
+    if (apart && !find_peak(w, c, t, why)) return false;
+    first = w->tiers;
+    w->tiers = NULL;
     if (c->slopes_measured && !measure_slopes(w, c, t, &from, w->peak, why)) return false;
     bool good = tier_plan_fill(&w->planned, w->peak, why) && tiers_open(&w->tiers, w->device, &from, why);
     tiers_close(first);

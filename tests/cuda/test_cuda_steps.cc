@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "tests/cuda_net.h"
+#include "trainer/store/device_reads.h"
 
 namespace {
 
@@ -706,6 +707,76 @@ TEST(an_allocation_that_fails_on_the_device_is_an_error)
 #endif
 }
 
+// ==== counts before training ===============================================================================
+
+// What the batches of a rank read, by the host.
+std::vector<int64_t> host_reads(const lesson* l, const device_reads& of, const ggnn_node* ids)
+{
+    const int64_t          N = l->f->graph->num_nodes, batches = (of.pass.num_ids + of.batch - 1) / of.batch * of.epochs;
+    std::vector<int64_t>   reads(static_cast<size_t>(2 * N), 3);
+    std::vector<ggnn_node> seeds(static_cast<size_t>(of.batch));
+    ggnn_batch             b;
+    loader_pass            pass = of.pass;
+    pass.ids = ids;
+    CHECK_EQ(ggnn_batch_new(&b, &l->f->task.graph, &of.how, of.batch), GGNN_OK);
+    for (int64_t i = of.whole ? of.rank : 0; i < batches; i += of.whole ? of.ranks : 1) {
+        const int32_t rank = of.whole ? 0 : of.rank, ranks = of.whole ? 1 : of.ranks;
+        CHECK_EQ(loader_sample_slice(&b, seeds.data(), &l->f->task.graph, &pass, of.batch, i, rank, ranks), GGNN_OK);
+        CHECK_EQ(ggnn_count_batch(reads.data(), reads.data() + N, &b), GGNN_OK);
+    }
+    ggnn_batch_free(&b);
+    return reads;
+}
+
+// 3 of 4 ids train: 225, of batches of 40, so that the last one is short, and 3 ranks take other batches in turn in each epoch.
+TEST(a_device_counts_what_the_host_counts_and_leaves_nothing)
+{
+    enum { N = 300, TRAIN = 225 };
+    lesson                 l(N, 5, 9, 4);
+    std::vector<ggnn_node> ids;
+    for (ggnn_node v = 0; v < N; v++)
+        if (v % 4) ids.push_back(N - 1 - v);
+    ggnn_node* there = static_cast<ggnn_node*>(device_new(opened, TRAIN * sizeof(ggnn_node), "ids", &why));
+    device_upload(opened, there, ids.data(), TRAIN * sizeof(ggnn_node));
+    run r = {};
+    CHECK(open_data(&r, opened, &l, true));
+    const int64_t taken = opened->bytes, most = opened->most_bytes;
+    for (int i = 0; i < 12; i++) {
+        device_reads of = {};
+        of.graph = tiers_view_of(r.data)->graph;
+        of.ranks = i % 2 ? 3 : 1;
+        of.rank = i % 2 ? i / 2 % 3 : 0;
+        of.whole = i % 4 == 3;
+        of.pass.ids = there;
+        of.pass.num_ids = TRAIN;
+        of.pass.shuffled = true;
+        of.pass.epoch = 70;
+        of.pass.parts = i % 4 == 1 ? 3 : 0;
+        of.pass.rng = {5, 1000, GGNN_PURPOSE_PRESAMPLE};
+        of.how.method = i > 5 ? GGNN_WALK : GGNN_FISHER_YATES;
+        of.how.num_hops = 2;
+        of.how.fanout[0] = 3, of.how.fanout[1] = i > 7 ? 2 : -1;
+        if (i > 5) of.how.fanout[1] = 2, of.how.walk = {4, 3, .5f};
+        of.batch = 40;
+        of.epochs = 1 + i % 3;
+        of.total = opened->bytes + 2000000;
+        std::vector<int64_t> reads(2 * N, 3);
+        why.text[0] = 0;
+        CHECK(device_reads_count(reads.data(), reads.data() + N, opened, &of, &why));
+        CHECK_STR(why.text, "");
+        if (!CHECK(reads == host_reads(&l, of, ids.data()))) printf("  %d\n", i);
+        CHECK(opened->bytes == taken && opened->most_bytes == most);
+        of.total = opened->bytes + 2 * N * 8; // the counts alone
+        CHECK(!device_reads_count(reads.data(), reads.data() + N, opened, &of, &why));
+        CHECK_STR(why.text, "the device has no room for them");
+        CHECK(opened->bytes == taken && reads == host_reads(&l, of, ids.data()));
+        why.text[0] = 0;
+    }
+    close_run(&r);
+    device_free(opened, there);
+    CHECK_STR(opened->failed.text, "");
+}
+
 // By their order: streams, pinned memory, cuBLAS's.
 TEST(a_device_that_cannot_open_says_why_and_leaves_nothing)
 {
@@ -877,6 +948,7 @@ int main(int argc, char** argv)
     RUN(losses_are_added_up_without_waiting);
     RUN(the_first_loss_that_is_not_finite_is_kept);
     RUN_SLOW(an_allocation_that_fails_on_the_device_is_an_error);
+    RUN(a_device_counts_what_the_host_counts_and_leaves_nothing);
     RUN(a_device_that_cannot_open_says_why_and_leaves_nothing);
     RUN(memory_of_a_device_is_zero_at_first_and_counted_while_it_is_taken);
     RUN(times_are_seconds);

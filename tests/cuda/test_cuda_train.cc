@@ -719,6 +719,29 @@ TEST(parts_and_caches_stay_within_the_devices_memory)
     }
 }
 
+// The plan and the losses are those of the host's counts. Where 16 bytes per node have no room the host counts, which is said.
+TEST(reads_are_counted_on_the_device_where_it_has_room)
+{
+    static const char* const runs[] = {"--cache presc --cache-ratio .1 --presample-epochs 2", "--cache dual --cache-ratio .2 --devices 3 --store-features .4",
+                                       "--cache optimal --cache-ratio .1 --devices 2 --shuffle local --partition pagraph",
+                                       "--cache presc --cache-ratio .1 --devices 2 --parallel split"};
+    const std::string all = "--epochs 1 --eval-every 0 --hidden 4 --layers 2 --fanout 3,2 --batch 50 --store-graph 0 ";
+    CHECK_EQ(shell(build + "/ggnn-data generate planted g --nodes 3000 --edges 9000 --classes 4 --features 8 --train .1 >out 2>&1"), 0);
+    for (const char* r : runs) {
+        CHECK_EQ(train(all + r + " --log cpu"), 0);
+        CHECK_EQ(train(all + r + " --backend cuda-emulated --log gpu"), 0);
+        CHECK_EQ(shell("grep -q '\"counted\":\"host\"' cpu && grep -q '\"counted\":\"device\"' gpu"), 0);
+        CHECK_EQ(shell("grep -q 'counted on the host' out"), 1);
+        if (!CHECK_STR(reads_of("gpu").c_str(), reads_of("cpu").c_str())) printf("  %s\n", r);
+        shell("cp gpu there");
+        CHECK_EQ(train(all + r + " --backend cuda-emulated --device-memory 40000 --log gpu"), 0);
+        CHECK_EQ(shell("grep -q '\"counted\":\"host\"' gpu && grep -q -- ': reads are counted on the host: the device has no room for them' out"), 0);
+        same_numbers("there", "gpu", "epoch", "loss", 0);
+    }
+    CHECK_EQ(train(all + "--cache degree --cache-ratio .1 --backend cuda-emulated --log gpu"), 0);
+    CHECK_EQ(shell("grep -q '\"counted\":null' gpu"), 0);
+}
+
 // 3,000 nodes: a direct map takes 24,000 bytes, a hash table of 8 seeds' batches 2,048, and both 256 for their state.
 TEST(ids_are_found_by_a_map_where_the_device_has_room_for_it)
 {
@@ -1003,6 +1026,7 @@ int main(int argc, char** argv)
         RUN(sections_that_fill_their_pages_are_pinned_apart);
         RUN(a_cache_takes_what_the_device_has_left);
         RUN(parts_and_caches_stay_within_the_devices_memory);
+        RUN(reads_are_counted_on_the_device_where_it_has_room);
         RUN(ids_are_found_by_a_map_where_the_device_has_room_for_it);
         RUN(a_ranking_that_is_the_order_of_ids_takes_no_memory_of_the_device);
         RUN_SLOW(parts_on_a_dgx_are_read_over_its_links);

@@ -742,6 +742,7 @@ TEST(the_record_of_tiers_and_its_lines_have_what_lies_where)
     all[0].rows.placed = (tiers_reads){0, 5, 0, 0};
     for (int notes = 0; notes < 3; notes++) {
         memset(plan.note, 0, sizeof plan.note);
+        plan.counted = notes ? "device" : NULL;
         for (int i = 0; i < (notes < 2 ? notes : TIER_NOTES_MAX); i++) snprintf(plan.note[i], sizeof plan.note[i], "note %d", i);
         for (int ranks = 1; ranks <= RANKS; ranks += 2) {
             report r = begin();
@@ -758,7 +759,7 @@ TEST(the_record_of_tiers_and_its_lines_have_what_lies_where)
         used = 0;
         EXPECT("{\"event\":\"tiers\",\"notes\":[");
         for (int i = 0; i < TIER_NOTES_MAX && plan.note[i][0]; i++) EXPECT("%s\"note %d\"", i ? "," : "", i);
-        EXPECT("],\"rows\":{\"cache\":[0,%lld,%lld],\"own\":[5,", (long long)number_of(1, 1, 1), (long long)number_of(2, 1, 1));
+        EXPECT("],\"counted\":%s,\"rows\":{\"cache\":[0,%lld,%lld],\"own\":[5,", notes ? "\"device\"" : "null", (long long)number_of(1, 1, 1), (long long)number_of(2, 1, 1));
         if (!CHECK(strncmp(logged, expected, used) == 0)) printf("  %s  %s", expected, logged);
     }
     fill(all, false, false);

@@ -288,6 +288,8 @@ const mini_batch* batch_take(loader* l, error* why)
 
 loader_order batch_order(const mini_batch* b) { return ((const slot*)b)->order; }
 
+void batch_count(loader* l, const mini_batch* b, int64_t* rows, int64_t* lists) { l->ops->count(&l->ring, (const slot*)b, rows, lists); }
+
 size_t batch_packed_bytes(loader* l, const mini_batch* b) { return l->ops->packed_bytes(&l->ring, (const slot*)b); }
 
 void batch_pack(loader* l, const mini_batch* b, packed_batch* to)

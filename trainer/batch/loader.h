@@ -160,6 +160,10 @@ const mini_batch* batch_take(loader* l, error* why);
 /* What a batch was ordered as, until it is given back. */
 loader_order batch_order(const mini_batch* b);
 
+/* Adds what a batch that is taken reads to rows and lists (N each, memory of the device), as ggnn_count_batch does. Its last hop is
+   not global. */
+void batch_count(loader* l, const mini_batch* b, int64_t* rows, int64_t* lists);
+
 /* Of one that was sampled here, and is taken: the bytes that it takes packed; packs it into so many at to->memory. */
 size_t batch_packed_bytes(loader* l, const mini_batch* b);
 void   batch_pack(loader* l, const mini_batch* b, packed_batch* to);

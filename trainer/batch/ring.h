@@ -42,6 +42,7 @@ typedef struct ring {
      prepare     orders `count` slots: seeds of slot->slice, sample, rows; or what slot->order says. After all steps
                  that were asked for until now. May return before it is done
      wait        for one of them: sets what slot says
+     count       batch_count
      packed_bytes, pack   batch_packed_bytes; fills `to`, whose memory has so many */
 #define BATCH_OPS(OP)                                                                          \
     OP(void, ring_size, (ring * r))                                                            \
@@ -51,6 +52,7 @@ typedef struct ring {
     OP(void, slot_close, (ring * r, slot * s))                                                 \
     OP(void, prepare, (ring * r, slot* const* slots, int32_t count))                           \
     OP(void, wait, (ring * r, slot * s))                                                       \
+    OP(void, count, (ring * r, const slot* s, int64_t* rows, int64_t* lists))                  \
     OP(size_t, packed_bytes, (ring * r, const slot* s))                                        \
     OP(void, pack, (ring * r, slot * s, packed_batch * to))
 struct batch_ops {

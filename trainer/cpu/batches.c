@@ -7,6 +7,7 @@
 
 #include "common/memory.h"
 #include "common/progress.h"
+#include "ggnn_plan.h"
 #include "trainer/cpu/cpu.h"
 #include "trainer/cpu/parallel.h"
 
@@ -346,6 +347,12 @@ void cpu_wait(ring* r, slot* shared)
         pthread_mutex_unlock(&c->lock);
     }
     add_reads(&r->plan, (cpu_slot*)shared);
+}
+
+void cpu_count(ring* r, const slot* s, int64_t* rows, int64_t* lists)
+{
+    (void)r;
+    ggnn_count_batch(rows, lists, &s->batch.blocks);
 }
 
 size_t cpu_packed_bytes(ring* r, const slot* s)

@@ -402,6 +402,12 @@ inline void cuda_wait(ring* r, slot* shared)
     if (packed) s->status = holds(s) ? GGNN_OK : GGNN_ERROR_CAPACITY;
 }
 
+// On the stream of steps: the next sample in this slot comes after it.
+inline void cuda_count(ring* r, const slot* shared, int64_t* rows, int64_t* lists)
+{
+    check(r->device, ggnn_cuda_count_batch(rows, lists, &shared->shape, own(r->device).stream), "counting reads");
+}
+
 inline size_t cuda_packed_bytes(ring*, const slot* shared)
 {
     const cuda_slot* s = static_cast<const cuda_slot*>(shared);

@@ -11,6 +11,7 @@
 #include "datasets/hotness.h"
 #include "datasets/topology.h"
 #include "trainer/batch/loader.h"
+#include "trainer/store/device_reads.h"
 
 void tier_plan_note(tier_plan* p, const char* format, ...)
 {
@@ -78,19 +79,41 @@ static ggnn_status sample(void* context, ggnn_batch* b, ggnn_node* seeds, int64_
     return loader_sample_slice(b, seeds, g, &c->pass, c->batch, i, with->rank, with->ranks);
 }
 
-static bool count_reads(tier_plan* p, const ggnn_sampling* how, error* why)
+static counting counting_of(tier_plan* p)
 {
     const tier_options* c = &p->options;
-    const comm* with = p->comm;
-    const ggnn_epochs of = hotness_epochs(policy_of(c), p->data.train, p->data.num_train, c->batch,
-                                          c->seed);
-    counting k = {.plan = p, .batch = of.batch_size, .turns = in_parts(p) ? with->ranks : 1};
+    const ggnn_epochs of = hotness_epochs(policy_of(c), p->data.train, p->data.num_train, c->batch, c->seed);
+    counting k = {.plan = p, .batch = of.batch_size, .turns = in_parts(p) ? p->comm->ranks : 1};
     k.pass = (loader_pass){.ids = of.ids, .num_ids = of.num_ids, .shuffled = true, .epoch = of.first_epoch, .rng = of.rng};
     if (c->local) {
         k.pass.ids = p->data.divided->ids;
         k.pass.parts = p->data.divided->parts;
     }
-    const int64_t batches = ggnn_epoch_batches(&of) * c->presample_epochs;
+    return k;
+}
+
+/* False: the host has to, or why says that the device failed. */
+static bool count_there(tier_plan* p, const counting* k, const ggnn_sampling* how, const tiers_view* there, error* why)
+{
+    device_reads of = {.graph = there->graph, .pass = k->pass, .how = *how, .batch = k->batch, .epochs = p->options.presample_epochs,
+                       .rank = p->comm->rank, .ranks = p->comm->ranks, .whole = k->turns > 1, .total = p->total};
+    error lacks = {""};
+    of.pass.ids = there->ids[SPLIT_TRAIN];
+    if (device_reads_count(p->count[TIERS_FEATURES], p->count[TIERS_GRAPH], there->device, &of, &lacks)) return true;
+    if (there->device->failed.text[0]) return error_set(why, "%s", there->device->failed.text);
+    tier_plan_note(p, "--cache %s: reads are counted on the host: %s", hotness_name[policy_of(&p->options)], lacks.text);
+    return false;
+}
+
+static bool count_reads(tier_plan* p, const ggnn_sampling* how, const tiers_view* there, error* why)
+{
+    const comm* with = p->comm;
+    counting k = counting_of(p);
+    p->counted = "device";
+    if (there && count_there(p, &k, how, there, why)) return true;
+    if (why->text[0]) return false;
+    p->counted = "host";
+    const int64_t each = (k.pass.num_ids + k.batch - 1) / k.batch, batches = each * p->options.presample_epochs;
     const hotness_batches all = {.graph = &p->data.graph, .how = how, .sample = sample, .context = &k,
                                  .to = {p->count[TIERS_FEATURES], p->count[TIERS_GRAPH], NULL},
                                  .seeds = k.turns > 1 ? k.batch : (k.batch + with->ranks - 1) / with->ranks,
@@ -191,13 +214,13 @@ static bool rank_parts(tier_plan* p, tiers_kind kind, error* why)
     return good;
 }
 
-static bool rank_by_reads(tier_plan* p, const ggnn_sampling* how, error* why)
+static bool rank_by_reads(tier_plan* p, const ggnn_sampling* how, const tiers_view* there, error* why)
 {
     for (int kind = 0; kind < TIERS_KINDS; kind++) {
         p->count[kind] = memory_new(memory_product((size_t)p->nodes, sizeof **p->count, 1), "counts of reads", why);
         if (!p->count[kind]) return false;
     }
-    if (!count_reads(p, how, why)) return false;
+    if (!count_reads(p, how, there, why)) return false;
     for (int kind = 0; kind < TIERS_KINDS; kind++) {
         const int64_t* indptr = p->data.graph.whole.indptr;
         if (p->comm->ranks > 1 && !rank_parts(p, (tiers_kind)kind, why)) return false;
@@ -317,10 +340,10 @@ static bool made_for_cache(const tier_plan* p, error* why)
                      hotness_name[made_by], hotness_name[made_by]);
 }
 
-static bool make_order(tier_plan* p, const ggnn_sampling* how, error* why)
+static bool make_order(tier_plan* p, const ggnn_sampling* how, const tiers_view* there, error* why)
 {
     const tier_options* c = &p->options;
-    if (!c->ranking) return hotness_is_counted(policy_of(c)) ? rank_by_reads(p, how, why) : rank_by_graph(p, why);
+    if (!c->ranking) return hotness_is_counted(policy_of(c)) ? rank_by_reads(p, how, there, why) : rank_by_graph(p, why);
     if (!ranking_open(&p->file, c->ranking, p->data.set, why)) return false;
     if (c->cache == DUAL && !p->file.cached)
         return error_set(why, "--cache dual: %s does not say how much is cached (ggnn-data rank --by dual)", c->ranking);
@@ -414,8 +437,7 @@ static bool make_work(tier_plan* p, error* why)
     return p->work != NULL;
 }
 
-bool tier_plan_open(tier_plan* p, const tier_options* c, const tier_data* t, comm* with, comm* over, device* d,
-                    const ggnn_sampling* how, error* why)
+bool tier_plan_open(tier_plan* p, const tier_options* c, const tier_data* t, comm* with, comm* over, device* d, error* why)
 {
     begin(p, c, ggnn_sizes_of(&t->graph, &t->features), t->graph.num_nodes, over ? over->locals : 1);
     p->data = *t;
@@ -423,7 +445,12 @@ bool tier_plan_open(tier_plan* p, const tier_options* c, const tier_data* t, com
     p->peaks = device_room(d) != INT64_MAX;
     if (!make_work(p, why) || !place(p, why) || !tier_plan_meet(p, with, d, why)) return false;
     p->total = tier_plan_total(p, c->device_memory, d);
-    const bool good = make_order(p, how, why) && rank_reach(p, why) && keep_to_closure(p, why);
+    return true;
+}
+
+bool tier_plan_order(tier_plan* p, const ggnn_sampling* how, const tiers_view* there, error* why)
+{
+    const bool good = make_order(p, how, there, why) && rank_reach(p, why) && keep_to_closure(p, why);
     p->kept = rank_bytes(p);
     while (p->memory[p->opened]) p->opened++;
     return good;

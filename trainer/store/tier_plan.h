@@ -1,7 +1,8 @@
 /* tier_plan.h - which nodes' lists and rows lie in which tier: from options, graph and memory to a tiers_plan (tiers.h),
    by the rules of ggnn_plan.h. Set-up only. All ranks make the same calls.
 
-       tier_plan_open(&p, ...);      // what is hot, and in which order; nothing is in a device's memory yet
+       tier_plan_open(&p, ...);      // nothing is in a device's memory yet
+       tier_plan_order(&p, ...);     // what is hot, and in which order
        ... a first mini-batch, where tier_plan_asks_peak: what it takes of the device is its peak
        tier_plan_fill(&p, peak, why);
        source.plan = &p.plan;        // for tiers_open; p must outlive the view
@@ -52,15 +53,18 @@ typedef struct { /* all zeros: there is no plan */
     int32_t opened;                           /* those of them that tier_plan_fill finds */
     slopes_times slopes;                      /* of --slopes measure, where `measured` */
     bool measured;
+    const char* counted;                      /* where reads were counted: "host", "device"; NULL: nowhere */
     comm_shared shared;                       /* ranks that all threads of a process share */
     ggnn_node* work;                          /* (2 N) */
     char note[TIER_NOTES_MAX][200];           /* what the user is to know */
 } tier_plan;
 
-/* over: the ranks whose devices share parts; NULL: each has one of its own. how: how training samples. False on
-   failure; tier_plan_close is due all the same. */
-bool tier_plan_open(tier_plan* p, const tier_options* options, const tier_data* data, comm* with, comm* over, device* d,
-                    const ggnn_sampling* how, error* why);
+/* over: the ranks whose devices share parts; NULL: each has one of its own. False on failure; tier_plan_close is due all the same. */
+bool tier_plan_open(tier_plan* p, const tier_options* options, const tier_data* data, comm* with, comm* over, device* d, error* why);
+
+/* how: how training samples. there: the data as a device reads it that counts what batches read, where that is to be counted; NULL:
+   the host's threads do. The counts are the same. Where the device cannot, the host does, and a note says so. */
+bool tier_plan_order(tier_plan* p, const ggnn_sampling* how, const tiers_view* there, error* why);
 bool tier_plan_asks_peak(const tier_plan* p);
 int64_t tier_plan_room(const tier_plan* p, int64_t peak); /* bytes beside that peak; 1 GiB where no limit is known */
 void tier_plan_take_slopes(tier_plan* p); /* p->slopes, in place of the options' */
