@@ -55,7 +55,7 @@ struct Options {
     bool     guard   = false;   // SIMT_GUARD=1: host code that touches device memory faults
     bool     pin     = true;    // SIMT_PIN=0: cudaHostRegister is refused
     const char* fail_nccl = nullptr; // SIMT_FAIL_NCCL=RANK:N[:later]: NCCL's call n of that rank fails
-    const char* links = nullptr; // SIMT_LINKS=0-1,2-3|none: which devices can be linked; null: all
+    const char* links = nullptr; // SIMT_LINKS=0-1,2-3:1|none: which devices can be linked, and ranks; null: all
     int      devices = 2;       // SIMT_DEVICES
     int      poison  = 0x7D; // SIMT_POISON=byte|rand: what fresh memory holds; -1: other garbage in every run
     long     fail    = 0;    // SIMT_FAIL_MALLOC=n: the n-th allocation fails

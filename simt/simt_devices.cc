@@ -27,6 +27,7 @@ cudaError_t remember(cudaError_t error)
 
 struct Links {
     bool between[16][16] = {};
+    int  rank[16][16]    = {}; // 0: the fastest
 
     Links()
     {
@@ -38,10 +39,13 @@ struct Links {
     void read(const char* text)
     {
         for (int a, b, used; *text; text += used + (text[used] == ',')) {
-            bool pair = sscanf(text, "%d-%d%n", &a, &b, &used) == 2 && (!text[used] || text[used] == ',');
-            if (!pair || a < 0 || b < 0 || a > 15 || b > 15 || a == b)
-                fail("SIMT_LINKS: \"%s\" is no list of pairs such as 0-1,2-3", text);
+            int  slow = 0, more = 0;
+            bool pair = sscanf(text, "%d-%d%n", &a, &b, &used) == 2;
+            if (pair && sscanf(text + used, ":%d%n", &slow, &more) == 1) used += more;
+            if (!pair || (text[used] && text[used] != ',') || a < 0 || b < 0 || a > 15 || b > 15 || a == b || slow < 0)
+                fail("SIMT_LINKS: \"%s\" is no list of pairs such as 0-1,2-3:1", text);
             between[a][b] = between[b][a] = true;
+            rank[a][b] = rank[b][a] = slow;
         }
     }
 };
@@ -226,6 +230,20 @@ cudaError_t cudaDeviceCanAccessPeer(int* can, int from, int to)
         *can = links().between[from][to];
     });
 }
+cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr attribute, int from, int to)
+{
+    return api([=] {
+        require_device(from), require_device(to);
+        require(from != to, cudaErrorInvalidDevice);
+        require(value);
+        switch (attribute) {
+        case cudaDevP2PAttrPerformanceRank: *value = links().rank[from][to]; break;
+        case cudaDevP2PAttrAccessSupported: *value = links().between[from][to]; break;
+        case cudaDevP2PAttrNativeAtomicSupported: *value = 0; break;
+        default: throw cudaErrorInvalidValue;
+        }
+    });
+}
 static cudaError_t link_peer(int peer, bool enabled, cudaError_t otherwise)
 {
     return api([=] {
@@ -245,10 +263,11 @@ cudaError_t cudaDeviceDisablePeerAccess(int peer)
     return link_peer(peer, false, cudaErrorPeerAccessNotEnabled);
 }
 
-void simt_link(int a, int b, bool linked)
+void simt_link(int a, int b, bool linked, int rank)
 {
     Lock lock;
     links().between[a][b] = links().between[b][a] = linked;
+    links().rank[a][b] = links().rank[b][a] = rank;
 }
 
 // Devices of the same number are the same device in all processes.

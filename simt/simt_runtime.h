@@ -59,6 +59,11 @@ enum cudaMemoryType {
     cudaMemoryTypeDevice,
     cudaMemoryTypeManaged
 };
+enum cudaDeviceP2PAttr {
+    cudaDevP2PAttrPerformanceRank     = 1, // 0: the fastest links
+    cudaDevP2PAttrAccessSupported     = 2,
+    cudaDevP2PAttrNativeAtomicSupported = 3
+};
 enum cudaDeviceAttr {
     cudaDevAttrMaxThreadsPerBlock               = 1,
     cudaDevAttrMaxSharedMemoryPerBlock          = 8,
@@ -150,6 +155,7 @@ cudaError_t cudaDeviceGetAttribute(int*, cudaDeviceAttr, int device);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp*, int device);
 cudaError_t cudaDeviceSetLimit(cudaLimit, size_t);
 cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer);
+cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr, int device, int peer);
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags);
 cudaError_t cudaDeviceDisablePeerAccess(int peer);
 cudaError_t cudaDeviceGetPCIBusId(char* id, int bytes, int device);
@@ -294,7 +300,7 @@ void simt_fail_allocation(long n);
 // The n-th kernel or memset from now on is refused, once, with cudaErrorInvalidConfiguration. 0: none. What is left of the
 // number set before: 0 where that one has come.
 long simt_fail_launch(long n);
-void simt_link(int a, int b, bool linked); // whether two devices can be linked: the matrix of SIMT_LINKS
+void simt_link(int a, int b, bool linked, int rank = 0); // whether two devices can be linked, as SIMT_LINKS says it
 void simt_set_processors(int n);           // multiprocessors a device; 0: as many as usual, 2
 void simt_refuse_pinning(bool refuse);     // cudaHostRegister fails: SIMT_PIN=0
 void simt_refuse_mapping(bool refuse);     // cudaHostGetDevicePointer fails

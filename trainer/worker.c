@@ -117,7 +117,8 @@ static tiers_source source_of(const worker* w, const config* c, const task* t)
     from.exchange = from.machines || c->gather == GATHER_EXCHANGE;
     if (c->parallel == PARALLEL_SPLIT && t->owners.at.parts && !from.exchange) from.owned = &t->owners.at;
     if (in_parts(w, c) && !t->set.part.parts) from.over = w->comm;
-    if (from.over && !c->topology) from.samplers = w->samplers;
+    if (w->links.missing) from.placement = &w->links.placement;
+    if (from.over && !c->topology && !from.placement) from.samplers = w->samplers;
     if (task_plans_tiers(t, c)) from.plan = &w->planned.plan;
     return from;
 }
@@ -270,13 +271,44 @@ static bool measure_slopes(worker* w, const config* c, const task* t, const tier
     return true;
 }
 
+/* Where a link is missing. */
+static void note_links(worker* w)
+{
+    const links_found* l = &w->links;
+    const ggnn_placement* p = &l->placement;
+    if (!l->missing) return;
+    tier_plan_note(&w->planned, "devices that cannot read each other, by their driver: %d of %d pairs, the first device %d of device %d; parts are placed "
+                   "so that none has to: up to %d of %d on a device (--topology says other links)", (int)l->missing,
+                   (int)(p->devices * (p->devices - 1)), (int)l->from, (int)l->to, (int)p->most, (int)p->devices);
+}
+
+/* A device stores more than its own part where links are missing. */
+static bool blame_links(const worker* w, error* why)
+{
+    const links_found* l = &w->links;
+    error had = *why;
+    if (!l->missing || !had.text[0]) return false;
+    why->text[0] = 0;
+    return error_set(why, "%s; a device stores up to %d of %d parts, as device %d has no link to device %d (--gather exchange needs no link)",
+                     had.text, (int)l->placement.most, (int)l->placement.devices, (int)l->from, (int)l->to);
+}
+
+/* Links are asked of the driver where parts are read over them and no --topology says them. */
+static bool ask_links(worker* w, const config* c, const task* t, error* why)
+{
+    const tiers_source from = source_of(w, c, t);
+    if (!from.over || from.exchange || c->topology) return true;
+    return links_place(&w->links, (ggnn_place_rule)c->placement, from.over, w->device, why);
+}
+
 /* The plan, and the tiers that it says. */
 static bool open_planned(worker* w, const config* c, const task* t, error* why)
 {
     const ggnn_sampling how = config_sampling(c);
     tiers_source from = source_of(w, c, t);
     tier_options options = config_tiers(c);
-    const tier_data data = task_tiers(t);
+    tier_data data = task_tiers(t);
+    data.placement = from.placement;
     tiers* first = NULL;
     options.closure = task_keeps_closures(t, c);
     w->device->unique.room = 0; /* before it is known what is left */
@@ -291,6 +323,7 @@ static bool open_planned(worker* w, const config* c, const task* t, error* why)
     bool good = tier_plan_fill(&w->planned, w->peak, why) && tiers_open(&w->tiers, w->device, &from, why);
     tiers_close(first);
     if (good) w->device->unique.room = w->planned.left;
+    if (good) note_links(w);
     if (good && tiers_view_of(w->tiers)->copied) tier_plan_note(&w->planned, "the host's memory cannot be pinned where it is: a pinned copy is read");
     return good;
 }
@@ -300,8 +333,10 @@ static bool open_tiers(worker* w, const config* c, const task* t, error* why)
     if (task_plans_tiers(t, c)) return open_planned(w, c, t, why);
     if (c->explain && !tier_plan_meet(&w->planned, w->comm, w->device, why)) return false;
     const tiers_source from = source_of(w, c, t);
-    if (device_room(w->device) != INT64_MAX && !check_memory(w, c, t, &from, why)) return false;
-    return tiers_open(&w->tiers, w->device, &from, why);
+    w->planned.plan.placement = from.placement;
+    note_links(w);
+    if (device_room(w->device) != INT64_MAX && !check_memory(w, c, t, &from, why)) return blame_links(w, why);
+    return tiers_open(&w->tiers, w->device, &from, why) || blame_links(w, why);
 }
 
 bool worker_open(worker* w, const config* c, const task* t, device* d, comm* with, error* why)
@@ -313,7 +348,7 @@ bool worker_open(worker* w, const config* c, const task* t, device* d, comm* wit
     device_enter(d);
     if (c->pipeline == PIPELINE_SERIAL) d->serial = true;
     if (!comm_carry(with, d, (comm_carrier)c->comm, why)) return false; /* before memory is counted: NCCL takes some */
-    if (!open_tiers(w, c, t, why) || !open_stages(w, c, t, why)) return false;
+    if (!ask_links(w, c, t, why) || !open_tiers(w, c, t, why) || !open_stages(w, c, t, why)) return false;
     tiers_start_counting(w->tiers);
     return true;
 }
@@ -530,7 +565,7 @@ int32_t worker_samplers(const worker* w) { return w->samplers; }
 
 bool worker_places(const worker* w, const config* c, const task* t)
 {
-    return task_plans_tiers(t, c) || (w->role.of && in_parts(w, c));
+    return task_plans_tiers(t, c) || w->links.missing || (w->role.of && in_parts(w, c));
 }
 
 /* Another net goes on where this one was: its parameters, gradient and moments, in memory of the host's. */
@@ -566,6 +601,7 @@ static bool lay_out_again(worker* w, const config* c, const task* t, error* why)
     w->tiers = NULL;
     if (c->tiers && !(tier_plan_take_roles(&w->planned, w->samplers, why) && tier_plan_fill(&w->planned, w->peak, why))) return false;
     if (c->tiers) w->device->unique.room = w->planned.left;
+    if (c->tiers) note_links(w);
     if (!tiers_open(&w->tiers, w->device, &from, why) || !open_stages(w, c, t, why) || !worker_share(w, shared, why)) return false;
     tiers_start_counting(w->tiers);
     w->role.sampled = before.sampled;

@@ -22,6 +22,7 @@
 #include "trainer/factored/factored.h"
 #include "trainer/net/net.h"
 #include "trainer/split/split_ring.h"
+#include "trainer/store/links.h"
 #include "trainer/store/slopes.h"
 #include "trainer/store/tier_plan.h"
 #include "trainer/store/tiers.h"
@@ -60,6 +61,7 @@ typedef struct {
     device*     device;
     comm*       comm;
     tier_plan   planned; /* what lies in which tier */
+    links_found links;   /* of devices whose parts no --topology places */
     tiers*      tiers;
     loader*     loader;     /* NULL in full batch. In --parallel split it samples whole batches, and for evaluation */
     split_ring* split;      /* NULL: --parallel data */

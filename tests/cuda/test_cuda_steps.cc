@@ -777,6 +777,37 @@ TEST(a_device_counts_what_the_host_counts_and_leaves_nothing)
     CHECK_STR(opened->failed.text, "");
 }
 
+// Own memory before all links; a link's rank makes it slower; what is no device of this process counts as linked.
+TEST(links_of_a_device_are_those_of_the_driver)
+{
+#ifdef __CUDACC__
+    SKIP("links are taken away on the emulator");
+#else
+    error   e = {""};
+    device* other = device_open_cuda(1, false, &e);
+    if (!CHECK(other != nullptr)) return;
+    CHECK(opened->bus[0] && other->bus[0] && strcmp(opened->bus, other->bus) != 0 && !cpu_device->bus[0]);
+    const double best = device_link(opened, other->bus);
+    CHECK(best > 0 && device_link(other, opened->bus) == best);
+    CHECK(device_link(opened, opened->bus) > best && device_link(other, other->bus) > best);
+    CHECK(device_link(opened, "0000:7f:00.0") == best);
+    for (int rank = 1; rank < 4; rank++) {
+        simt_link(0, 1, true, rank);
+        CHECK_NEAR(device_link(opened, other->bus), best / (1 + rank), 1e-12);
+        CHECK_NEAR(device_link(other, opened->bus), best / (1 + rank), 1e-12);
+    }
+    simt_link(0, 1, false);
+    CHECK(device_link(opened, other->bus) == 0 && device_link(other, opened->bus) == 0);
+    simt_link(0, 1, true);
+    CHECK(device_link(cpu_device, cpu_device->bus) > 0);
+    CHECK_STR(opened->failed.text, "");
+    CHECK_STR(other->failed.text, "");
+    CHECK_EQ(cudaGetLastError(), cudaSuccess);
+    device_close(other);
+    CHECK_EQ(cudaSetDevice(0), cudaSuccess);
+#endif
+}
+
 // By their order: streams, pinned memory, cuBLAS's.
 TEST(a_device_that_cannot_open_says_why_and_leaves_nothing)
 {
@@ -949,6 +980,7 @@ int main(int argc, char** argv)
     RUN(the_first_loss_that_is_not_finite_is_kept);
     RUN_SLOW(an_allocation_that_fails_on_the_device_is_an_error);
     RUN(a_device_counts_what_the_host_counts_and_leaves_nothing);
+    RUN(links_of_a_device_are_those_of_the_driver);
     RUN(a_device_that_cannot_open_says_why_and_leaves_nothing);
     RUN(memory_of_a_device_is_zero_at_first_and_counted_while_it_is_taken);
     RUN(times_are_seconds);

@@ -374,7 +374,7 @@ TEST(several_devices_write_the_log_of_as_many_of_the_cpu)
     CHECK_EQ(train("--fanout 2,2,2 --epochs 1 --backend cuda-emulated --devices 65 --gather exchange"), 1);
     CHECK_EQ(shell("grep -q 'GPUs split ids over at most 64 devices, here are 65' out"), 0);
     setenv("SIMT_LINKS", "none", 1);
-    CHECK_EQ(train("--fanout 4,3,3 --epochs 1 --backend cuda-emulated --devices 2"), 1);
+    CHECK_EQ(train("--fanout 4,3,3 --epochs 1 --backend cuda-emulated --devices 2 --topology dgx-a100"), 1); // says what is not so
     CHECK_EQ(shell("grep -q 'device [01] cannot read memory of device [01]: .*; --gather exchange needs no link' out"), 0);
     CHECK_EQ(train("--hidden 8 --fanout 4,3,3 --epochs 1 --backend cuda-emulated --devices 2 --store replica"), 0);
     unsetenv("SIMT_LINKS");
@@ -802,6 +802,17 @@ TEST(a_ranking_that_is_the_order_of_ids_takes_no_memory_of_the_device)
     CHECK_EQ(logged("log", "final", "device_memory_bytes")[0] - least, (double)(NODES * sizeof(ggnn_node)));
 }
 
+int lines_of_out(const std::string& pattern)
+{
+    shell("grep -c -e '" + pattern + "' out >count");
+    int   count = -1;
+    char  path[600];
+    FILE* f = fopen(folder_path(path, "count"), "r");
+    if (f && fscanf(f, "%d", &count) != 1) count = -1;
+    if (f) fclose(f);
+    return count;
+}
+
 // Eight devices with the links of a DGX-1V: a read over one that is not there traps.
 TEST(parts_on_a_dgx_are_read_over_its_links)
 {
@@ -813,9 +824,44 @@ TEST(parts_on_a_dgx_are_read_over_its_links)
     setenv("SIMT_LINKS", "0-3,0-4,1-2,1-5,2-3,4-7,5-6,6-7,0-1,0-2,1-3,2-6,3-7,4-5,4-6,5-7", 1);
     for (const char* rule : rules)
         in_tiers(options, std::string("--store-graph .9 --store-features .8 --cache presc --cache-ratio .1 --topology dgx-1v --placement ") + rule, true);
-    CHECK_EQ(train(options + "--backend cuda-emulated --store-graph .9"), 1);
+    CHECK_EQ(train(options + "--backend cuda-emulated --store-graph .9 --topology dgx-a100"), 1);
     CHECK_EQ(shell("grep -q 'cannot read memory of device' out"), 0);
     unsetenv("SIMT_LINKS");
+    unsetenv("SIMT_DEVICES");
+}
+
+// Machines with missing links: the driver is asked, parts are placed, and losses are those of whole copies. A read over a link that
+// is not there would trap.
+TEST(parts_are_placed_for_the_links_that_the_driver_has)
+{
+    static const char* const links[] = {"0-3,0-4:1,1-2,1-5:1,2-3,4-5:2", "0-1,2-3,4-5", "none", "1-2,2-3,3-4,4-5"};
+    static const char* const ways[] = {"--store parts", "--store parts --owners hash", "--store-graph .6 --store-features .5 --cache presc --cache-ratio .2",
+                                       "--pipeline factored --samplers 2", "--parallel split"};
+    const std::string options = "--hidden 4 --layers 2 --fanout 3,2 --batch 64 --epochs 1 --eval sampled --backend cuda-emulated --device-list ";
+    CHECK_EQ(shell(build + "/ggnn-data generate planted g --nodes 96 --edges 800 --classes 3 --features 3 >out 2>&1"), 0);
+    setenv("SIMT_DEVICES", "6", 1);
+    for (size_t w = 0; w < 5; w++) {
+        unsetenv("SIMT_LINKS");
+        const std::string way = std::string("5,1,0,4,3,2 ") + ways[w];
+        CHECK_EQ(train(options + way + " --log resident"), 0);
+        CHECK_EQ(lines_of_out("cannot read each other"), 0);
+        for (size_t i = w % 4; i < 4; i += 4) {
+            setenv("SIMT_LINKS", links[i], 1);
+            if (!CHECK_EQ(train(options + way + " --log gpu"), 0)) shell("tail -n 3 out");
+            CHECK_EQ(lines_of_out("devices that cannot read each other, by their driver: .* pairs, the first device 0 of device"), 1);
+            for (const char* key : {"loss", "val_loss"}) same_numbers("resident", "gpu", "epoch", key, 0);
+            if (test_errors) printf("  %s, %s\n", ways[w], links[i]);
+        }
+    }
+    // links of 3 parts and more: a device's memory has room for less
+    setenv("SIMT_LINKS", "none", 1);
+    setenv("SIMT_MEMORY", "40000000", 1);
+    CHECK_EQ(shell(build + "/ggnn-data generate planted g --nodes 4000 --edges 8000 --classes 3 --features 3000 --train .02 >out 2>&1"), 0);
+    CHECK_EQ(train(options + "0,1,2,3 --store parts --eval-every 0 --eval-memory 0"), 1);
+    CHECK_EQ(lines_of_out("needs .*; a device stores up to 4 of 4 parts, as device 0 has no link to device 1 (--gather exchange needs no link)"), 1);
+    unsetenv("SIMT_LINKS");
+    CHECK_EQ(train(options + "0,1,2,3 --store parts --eval-every 0 --eval-memory 0"), 0);
+    unsetenv("SIMT_MEMORY");
     unsetenv("SIMT_DEVICES");
 }
 
@@ -833,17 +879,6 @@ int emulated(int processes, const std::string& options)
                        "--allow-run-as-root --oversubscribe -n " + std::to_string(processes) + " ";
     return shell((processes ? with : "timeout -k 5 120 ") + build + "/ggnn-train-emulated --backend cuda-emulated --data g " +
                  options + " >out 2>&1 </dev/null");
-}
-
-int lines_of_out(const std::string& pattern)
-{
-    shell("grep -c -e '" + pattern + "' out >count");
-    int   count = -1;
-    char  path[600];
-    FILE* f = fopen(folder_path(path, "count"), "r");
-    if (f && fscanf(f, "%d", &count) != 1) count = -1;
-    if (f) fclose(f);
-    return count;
 }
 
 // P devices as threads and, where processes is P, as processes, with NCCL and without: all records but for the times and
@@ -965,6 +1000,14 @@ TEST(processes_with_a_device_each_give_the_bits_of_threads)
                    "mpirun --allow-run-as-root --oversubscribe -n 2 " + build +
                    "/ggnn-train-emulated --backend cuda-emulated --log processes" + options + " >out 2>&1 </dev/null"), 0);
     for (const char* key : {"loss", "val_loss", "val_accuracy"}) same_numbers("threads", "processes", "epoch", key, 0);
+    // each asks for its own device's links
+    setenv("SIMT_LINKS", "none", 1);
+    CHECK_EQ(shell("OMPI_MCA_mpi_yield_when_idle=1 ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 timeout -k 5 300 "
+                   "mpirun --allow-run-as-root --oversubscribe -n 2 " + build +
+                   "/ggnn-train-emulated --backend cuda-emulated --log apart" + options + " >out 2>&1 </dev/null"), 0);
+    unsetenv("SIMT_LINKS");
+    CHECK_EQ(lines_of_out("by their driver: 2 of 2 pairs"), 1);
+    for (const char* key : {"loss", "val_loss", "val_accuracy"}) same_numbers("threads", "apart", "epoch", key, 0);
     // each reads the other's part
     CHECK_EQ(shell("grep -o '\"rows\":{[^}]*}' threads >a && grep -o '\"rows\":{[^}]*}' processes >b && grep -q "
                    "'\"peer\":\\[[1-9]' a && cmp a b"), 0);
@@ -1029,7 +1072,8 @@ int main(int argc, char** argv)
         RUN(reads_are_counted_on_the_device_where_it_has_room);
         RUN(ids_are_found_by_a_map_where_the_device_has_room_for_it);
         RUN(a_ranking_that_is_the_order_of_ids_takes_no_memory_of_the_device);
-        RUN_SLOW(parts_on_a_dgx_are_read_over_its_links);
+        RUN(parts_on_a_dgx_are_read_over_its_links);
+    RUN(parts_are_placed_for_the_links_that_the_driver_has);
         RUN(processes_with_a_device_each_give_the_bits_of_threads);
         RUN_SLOW(nccl_gives_the_bits_of_threads_and_processes_without);
         RUN_SLOW(parts_of_a_batch_give_the_bits_of_threads_and_processes_with_nccl_and_without);

@@ -657,7 +657,7 @@ static const char* const broken[][3] = {
      "--topology ring: places parts, and with --store replica there are none",
      "--topology ring --store parts"},
     {"--placement best",
-     "--placement best: has no effect without --topology",
+     "--placement best: has no effect without --topology or --backend cuda or cuda-emulated",
      "--placement best --topology none"},
     {"--fanout full --ranking r",
      "--ranking r: with --fanout full the whole graph is one batch, which lies in the device's memory, not in tiers; --fanout -1,-1,.., a value a layer, takes all neighbours of each --batch",

@@ -699,7 +699,7 @@ TEST(devices_read_each_other_once_linked)
     CHECK_EQ(cudaFree(far), cudaSuccess);
 }
 
-// What a program with these links answers of four devices: a digit a pair.
+// What a program with these links answers of four devices: a digit a pair, 0 where there is no link, else one more than its rank.
 static std::string links_of(const char* links)
 {
     Child child = run_child({"links"}, (std::string("SIMT_DEVICES=4 ") + links).c_str());
@@ -710,8 +710,12 @@ static int print_links()
     for (int a = 0; a < 4; a++)
         for (int b = 0; b < 4; b++) {
             int can = -1;
+            int supported = 0, rank = 0;
             if (cudaDeviceCanAccessPeer(&can, a, b)) return 1;
-            printf("%d", can);
+            const cudaError_t e = cudaDeviceGetP2PAttribute(&supported, cudaDevP2PAttrAccessSupported, a, b);
+            if (a == b ? e != cudaErrorInvalidDevice : e || supported != can) return 1;
+            if (can && cudaDeviceGetP2PAttribute(&rank, cudaDevP2PAttrPerformanceRank, a, b)) return 1;
+            printf("%d", can ? 1 + rank : 0);
         }
     return printf("\n"), 0;
 }
@@ -720,7 +724,9 @@ TEST(links_are_what_the_environment_says)
     CHECK_STR(links_of("SIMT_LINKS=").c_str(), "0111101111011110");
     CHECK_STR(links_of("SIMT_LINKS=none").c_str(), "0000000000000000");
     CHECK_STR(links_of("SIMT_LINKS=0-1,2-3,3-0").c_str(), "0101100000011010");
-    for (const char* bad : {"SIMT_LINKS=0-1/2-3", "SIMT_LINKS=1-1", "SIMT_LINKS=0-16", "SIMT_LINKS=0"})
+    CHECK_STR(links_of("SIMT_LINKS=0-1:1,2-3,3-0:2").c_str(), "0203200000013010");
+    for (const char* bad : {"SIMT_LINKS=0-1/2-3", "SIMT_LINKS=1-1", "SIMT_LINKS=0-16", "SIMT_LINKS=0", "SIMT_LINKS=0-1:", "SIMT_LINKS=0-1:-1",
+                            "SIMT_LINKS=0-1:1:2"})
         CHECK_STR(links_of(bad).c_str(), "fails");
 }
 

@@ -214,6 +214,23 @@ inline void cuda_give_borrowed(device* d, void* memory)
     check(d, first_error(e, cudaIpcCloseMemHandle(memory)), "giving back memory");
 }
 
+inline double cuda_link(device* d, const char bus[DEVICE_BUS])
+{
+    enum { OWN = 700, BEST = 50 };
+    const int own_number = own(d).number;
+    int       other = own_number, can = 1, rank = 0;
+    if (cudaDeviceGetByPCIBusId(&other, bus) != cudaSuccess) {
+        cudaGetLastError(); // another process's, which is not among this one's
+        return BEST;
+    }
+    if (other == own_number) return OWN;
+    cudaError_t e = cudaDeviceCanAccessPeer(&can, own_number, other);
+    if (e == cudaSuccess && can) e = cudaDeviceGetP2PAttribute(&can, cudaDevP2PAttrAccessSupported, own_number, other);
+    if (e == cudaSuccess && can) e = cudaDeviceGetP2PAttribute(&rank, cudaDevP2PAttrPerformanceRank, own_number, other);
+    check(d, e, "asking for its links");
+    return can ? BEST / (1. + rank) : 0;
+}
+
 inline bool cuda_reach(device* d, const void* memory, error* why)
 {
     cudaPointerAttributes where = {};
@@ -350,6 +367,7 @@ inline cudaError_t open_context(device* d, int32_t number, bool tf32)
     c.number = d->number = number;
     if (e == cudaSuccess) e = cudaGetDeviceProperties(&what, c.number);
     if (e == cudaSuccess) snprintf(d->name, sizeof d->name, "%s", what.name);
+    if (e == cudaSuccess) e = cudaDeviceGetPCIBusId(d->bus, sizeof d->bus, c.number);
     if (e == cudaSuccess) e = open_streams(c);
     if (e == cudaSuccess) e = cudaMalloc(&c.step, sizeof *c.step);
     if (e == cudaSuccess) e = cudaMemsetAsync(c.step, 0, sizeof *c.step, c.stream);

@@ -83,6 +83,8 @@ void* device_borrow(device* d, const char handle[DEVICE_HANDLE], error* why)
 
 void device_give_borrowed(device* d, void* memory) { d->ops->memory->give_borrowed(d, memory); }
 
+double device_link(device* d, const char bus[DEVICE_BUS]) { return d->ops->memory->link(d, bus); }
+
 bool device_reach(device* d, const void* memory, error* why) { return d->ops->memory->reach(d, memory, why); }
 
 void device_settle(device* d) { d->ops->memory->settle(d); }

@@ -29,6 +29,8 @@ typedef struct {
     int64_t bytes[2]; /* taken now, by a ggnn_unique_kind */
 } device_unique;
 
+enum { DEVICE_BUS = 16 };
+
 struct ops;
 typedef struct device device;
 struct device {
@@ -41,6 +43,7 @@ struct device {
                             as they come */
     device_unique unique;
     int32_t number;      /* CUDA's; several devices of one number share its memory */
+    char  bus[DEVICE_BUS]; /* where it is plugged in, by which all processes of a machine know it; empty for a CPU */
     bool  host_memory;   /* its memory is the host's, as a CPU's is: what the host has needs no copy */
     bool  tight;         /* room costs memory: batches get what they usually need, and grow (bucket.h). Else they get
                             room for the worst case, which costs address space only */
@@ -119,6 +122,11 @@ void  device_give_borrowed(device* d, void* memory);
    where no link leads there. fetch: to memory of d from memory of the host or of any device, behind all work given
    to d so far; what another device is still at work on is not waited for. settle: until all work given to d is done. */
 bool device_reach(device* d, const void* memory, error* why);
+
+/* How fast d reads memory of the machine's device on that bus, as the driver knows it before either has any. It has an order of
+   links, not GB/s: the best are 50, those of rank r 50 / (1 + r), as a DGX-1V's of two and of one; own memory 700. 0: no link
+   leads there. Of a device that this process does not see nothing is known: 50. A CPU reads all alike. */
+double device_link(device* d, const char bus[DEVICE_BUS]);
 void device_fetch(device* d, void* to, const void* from, size_t bytes);
 void device_settle(device* d);
 

@@ -32,6 +32,7 @@ extern "C" {
     OP(bool, lend, (device * d, void* memory, char handle[DEVICE_HANDLE], error* why))         \
     OP(void*, borrow, (device * d, const char handle[DEVICE_HANDLE], error* why))              \
     OP(void, give_borrowed, (device * d, void* memory))                                        \
+    OP(double, link, (device * d, const char bus[DEVICE_BUS]))                                 \
     OP(bool, reach, (device * d, const void* memory, error* why))                              \
     OP(void, fetch, (device * d, void* to, const void* from, size_t bytes))                    \
     OP(void, settle, (device * d))

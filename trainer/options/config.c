@@ -186,9 +186,9 @@ static const entry table[] = {
         "The order of rows and lists, from ggnn-data rank; else it is made here.", 0}},
     {0, TIERS | NO_RESULT, AT(topology), 0, {"topology", OPTION_TEXT, 0, 0, 0, "FILE|NAME",
         "Which device reads which others' memory, for --devices up to 16: as of ggnn-data place. Then a device stores "
-        "the parts that its links call for.", 0}},
+        "the parts that its links call for. Without: all links of a CPU, and of GPUs those that the driver says.", 0}},
     {0, ALIKE | NO_RESULT, AT(placement), 0, {"placement", OPTION_CHOICE, 0, 0, 0, "best|pruned|exact|clique",
-        "How parts are placed on a --topology (ggnn-data place --help).", 0}},
+        "How parts are placed on a --topology, or the driver's links (ggnn-data place --help).", 0}},
 
     {"Files and reports", NO_RESULT, AT(save), 0, {"save", OPTION_TEXT, 0, 0, 0, "FILE",
         "Checkpoint: written at the end, when interrupted, and every --save-every epochs.", 0}},

@@ -67,7 +67,7 @@ const config_rule config_rules[] = {
                                   "follow the order of what is hot"},
     {"owners & parallel split", IDLE, "gather exchange or store shards", ", as a part has what its device owns (--partition)"},
     {"topology", EXCLUDES, "store replica", "places parts, and with --store replica there are none"},
-    {"placement", IDLE, "topology", ""},
+    {"placement", IDLE, "topology or " CUDA, ""},
     {"tiers", EXCLUDES, "fanout full",
      "with --fanout full the whole graph is one batch, which lies in the device's memory, not in tiers; " ALL_NEIGHBOURS},
     {"prefer & backend cpu", IDLE, "device-memory !0", ", as on a CPU all that is given has room"},

@@ -50,7 +50,7 @@ static bool reads(const tier_plan* p, tiers_kind kind)
 }
 
 /* Do parts lie with those who read them? Not where a placement says where each lies. */
-static bool parts_by_role(const tier_plan* p) { return p->options.samplers && p->parts > 1 && !p->options.topology; }
+static bool parts_by_role(const tier_plan* p) { return p->options.samplers && p->parts > 1 && !p->plan.placement; }
 
 /* Has each device memory of its own choice, that no other one reads? */
 static bool alone_by_role(const tier_plan* p) { return p->options.samplers && p->parts == 1; }
@@ -360,6 +360,7 @@ static bool place(tier_plan* p, error* why)
     const tier_options* c = &p->options;
     ggnn_topology t;
     ggnn_fault fault;
+    p->plan.placement = p->data.placement;
     if (!c->topology) return true;
     if (p->parts > GGNN_DEVICES_MAX)
         return error_set(why, "--topology %s: of %d devices at most, here are %d", c->topology, GGNN_DEVICES_MAX, (int)p->parts);
@@ -592,7 +593,7 @@ static bool fill_kinds(tier_plan* p, ggnn_parts_fill* fill, int64_t lists, int64
     if (limited && lists && !taken) return false;
     for (int64_t v = 0; lists && v < p->nodes; v++) p->work[p->of_parts[TIERS_GRAPH][v]] = (ggnn_node)v;
     const ggnn_parts from = {&p->sizes, p->of_parts[TIERS_GRAPH], p->work, p->of_parts[TIERS_FEATURES], lists, rows,
-                             limited ? bytes : INT64_MAX, by.count, p->plan.placement ? p->placement.most : 1,
+                             limited ? bytes : INT64_MAX, by.count, p->plan.placement ? p->plan.placement->most : 1,
                              p->options.features_first};
     *fill = ggnn_fill_parts(taken, left, &from, p->nodes);
     return true;
@@ -670,7 +671,7 @@ int64_t tier_plan_rankings(const tier_plan* p)
 /* A CPU's limit is for lists, rows and rankings alone. */
 int64_t tier_plan_beside(const tier_plan* p)
 {
-    return p->peaks ? tiers_overhead(p->parts, p->plan.placement ? p->placement.most : 1) : 0;
+    return p->peaks ? tiers_overhead(p->parts, p->plan.placement ? p->plan.placement->most : 1) : 0;
 }
 
 static int64_t room_of(const tier_plan* p, int64_t peak)

@@ -35,5 +35,6 @@ typedef struct { /* what it points to outlives the plan */
     int64_t          num_train;
     const division*  divided;   /* of the training nodes among ranks */
     ggnn_layout      owners;    /* of all nodes, in --parallel split */
+    const ggnn_placement* placement; /* of parts, where no --topology says it; NULL: each device has its own */
 } tier_data;
 #endif

@@ -276,15 +276,16 @@ static bool open_cache(tiers* t, const cutter* k, piece* p, error* why)
     return m->start && write_piece(t->view.device, k, k->at.parts + 1, on_host(t) ? to_page(m->start) : m->start, why);
 }
 
-static bool stores(const cutter* k, int32_t rank, int32_t part)
+static const ggnn_placement* placement_of(const tiers_source* from) { return from->plan ? from->plan->placement : from->placement; }
+
+/* of: a device. first: that which has part 0, and so on, where there is no placement. */
+static bool stores(const ggnn_placement* placed, int32_t first, int32_t of, int32_t part)
 {
-    const ggnn_placement* plan = k->from->plan ? k->from->plan->placement : NULL;
-    return plan ? plan->stores[rank] >> part & 1 : part == rank - k->first;
+    return placed ? placed->stores[of] >> part & 1 : part == of - first;
 }
 
-static int32_t source_of(const tiers_plan* plan, int32_t first, int32_t rank, int32_t part)
+static int32_t source_of(const ggnn_placement* placed, int32_t first, int32_t rank, int32_t part)
 {
-    const ggnn_placement* placed = plan ? plan->placement : NULL;
     return placed ? placed->source[rank][part] : first + part;
 }
 
@@ -301,12 +302,14 @@ static size_t holding_bytes(const tiers* t) { return sizeof(holding) + TIERS_KIN
 
 static piece* part_of(const tiers* t, holding* h, const cutter* k, int32_t p) { return &h->part[(int)k->kind * t->devices + p]; }
 
+static bool stores_here(const tiers* t, const cutter* k, int32_t p) { return stores(placement_of(k->from), k->first, t->local_rank, p); }
+
 /* Where the pieces of one kind that this rank stores lie in its memory, behind those that lie there. */
 static bool measure_own_parts(tiers* t, const cutter* k, holding* mine, error* why)
 {
     for (int32_t p = 0; p < k->at.parts; p++) {
         piece* of = part_of(t, mine, k, p);
-        if (!stores(k, t->local_rank, p) || (k->kind == TIERS_FEATURES && t->base[0])) continue;
+        if (!stores_here(t, k, p) || (k->kind == TIERS_FEATURES && t->base[0])) continue;
         if (!measure_piece(of, k, p, why)) return false;
         of->at = (int64_t)t->part.bytes;
         if (of->nodes) t->part.bytes += whole_units(on_host(t), bytes_of(k->from, k->kind, *of));
@@ -335,7 +338,7 @@ static bool write_own_parts(tiers* t, const cutter* k, holding* mine, error* why
 {
     for (int32_t p = 0; p < k->at.parts; p++) {
         const piece* of = part_of(t, mine, k, p);
-        if (stores(k, t->local_rank, p) && of->nodes && !write_piece(t->view.device, k, p, mine->memory + of->at, why)) return false;
+        if (stores_here(t, k, p) && of->nodes && !write_piece(t->view.device, k, p, mine->memory + of->at, why)) return false;
     }
     return true;
 }
@@ -506,7 +509,7 @@ static bool lay_out(layouts* y, tiers* t, const tiers_source* from, int64_t* bou
         if (kind == TIERS_FEATURES && t->base[0]) k->at = in_place(&k->at, &from->features.at);
         y->split[kind] = t->devices > 1 || k->at.stored < nodes || k->at.cached;
         t->parts[kind] = by.count;
-        for (int32_t p = 0; p < by.count; p++) t->source[kind][p] = (int16_t)source_of(from->plan, by.first, t->local_rank, p);
+        for (int32_t p = 0; p < by.count; p++) t->source[kind][p] = (int16_t)source_of(placement_of(from), by.first, t->local_rank, p);
     }
     return true;
 }
@@ -615,7 +618,7 @@ int64_t tiers_bytes(const tiers_source* from, int32_t part, int32_t parts)
     piece own[TIERS_KINDS] = {{0, 0, 0}, {0, 0, 0}};
     for (int64_t v = 0; v < N; v++)
         for (int kind = 0; kind < TIERS_KINDS; kind++) {
-            if (owner_of(from, (tiers_kind)kind, v, parts) != part) continue;
+            if (!stores(parts > 1 ? from->placement : NULL, 0, part, owner_of(from, (tiers_kind)kind, v, parts))) continue;
             own[kind].nodes++;
             own[kind].edges += indptr[v + 1] - indptr[v];
         }
@@ -703,7 +706,7 @@ tiers_reads tiers_plan_reads(const tiers_plan* plan, tiers_kind kind, const int6
     int16_t source[COMM_RANKS_MAX];
     tiers_by_slot(slot, &at, count, nodes);
     for (int32_t p = 0; p < devices; p++) {
-        source[p] = (int16_t)source_of(plan, 0, me, p);
+        source[p] = (int16_t)source_of(plan->placement, 0, me, p);
         if (from) from[source[p]] += slot[p];
     }
     return by_tier(slot, source, me, devices);

@@ -67,6 +67,7 @@ typedef struct { /* the host's arrays; must outlive the views */
     int64_t count[TIERS_LISTS];
     comm* over; /* parts over its ranks of this machine; NULL: one part, this device's */
     const tiers_plan* plan; /* NULL: parts have all, the host tier nothing */
+    const ggnn_placement* placement; /* without a plan, of as many parts as devices; NULL: as of a plan */
     int32_t samplers; /* parts by role: those of each kind lie with its readers (tiers_readers); without a placement. 0: with all */
     ggnn_owner owners; /* of nodes: range, modulo or hash */
     const ggnn_layout* owned; /* --parallel split: whose node each is, of all ranks; NULL: by `owners` */
