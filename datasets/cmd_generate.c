@@ -26,6 +26,7 @@ static void print_report(const generate_options* how, const char* out, const gen
     char path[4096];
     printf("%s: %" PRId64 " nodes, %" PRId64 " directed edges, %" PRId64 " features, %" PRId64 " classes, %.1f s\n",
            printable(path, sizeof path, out), r->num_nodes, r->num_edges, r->num_features, r->num_classes, seconds);
+    if (r->num_edge_features) printf("edges: %" PRId64 " features each\n", r->num_edge_features);
     if (how->classes)
         printf("split: %" PRId64 " train, %" PRId64 " val, %" PRId64 " test, %" PRId64 " none\n",
                r->count[SPLIT_TRAIN], r->count[SPLIT_VAL], r->count[SPLIT_TEST], r->count[SPLIT_NONE]);
@@ -45,6 +46,7 @@ static void json_report(const generate_options* how, const char* out, const gene
     json_int(&j, "num_nodes", r->num_nodes);
     json_int(&j, "num_edges", r->num_edges);
     json_int(&j, "num_features", r->num_features);
+    json_int(&j, "num_edge_features", r->num_edge_features);
     json_int(&j, "num_classes", r->num_classes);
     json_begin_object(&j, "split");
     for (int i = 0; i < 4; i++) json_int(&j, part[i], r->count[i]);
@@ -56,7 +58,7 @@ static void json_report(const generate_options* how, const char* out, const gene
 
 int generate_main(int argc, char** argv)
 {
-    generate_options how = {KIND_PLANTED, 1, -1, -1, -1, -1, .5, -1, 0, stderr, false, 0};
+    generate_options how = {KIND_PLANTED, 1, -1, -1, -1, -1, .5, -1, 0, stderr, false, 0, 0};
     int64_t seed = 1;
     bool as_json = false;
     const option table[] = {
@@ -68,6 +70,8 @@ int generate_main(int argc, char** argv)
         {"train", OPTION_REAL, &how.train, 1e-9, 1, "X",
          "share of the labelled nodes that train; default: .5, of citation .78", NULL},
         {"features", OPTION_INT, &how.features, 0, DATASET_MAX_WIDTH, "N", "features a node", NULL},
+        {"edge-features", OPTION_INT, &how.edge_features, 0, DATASET_MAX_WIDTH, "F",
+         "features an edge, of the group of the node that it comes from", NULL},
         {"classes", OPTION_INT, &how.classes, 0, DATASET_MAX_CLASSES, "N", "classes", NULL},
         {"homophily", OPTION_REAL, &how.homophily, 0, 1, "X", "planted: chance that an edge stays in its community",
          NULL},

@@ -23,7 +23,7 @@ static const struct {
     {10000, 0, 0, 0, 4},       /* grid */
     {1000, 0, 0, 0, 4},        /* star */
     {1000, 0, 0, 0, 4},        /* path */
-    {34, 0, 34, 2, 0},         /* karate */
+    {34, 0, 34, 2, 1.5},       /* karate */
 };
 
 static bool complete_edges(generate_options* how, error* why)
@@ -126,65 +126,85 @@ static bool write_labels(ggnn_file_writer* w, const generate_shape* s, const ggn
 
 /* ---- features ------------------------------------------------------------------------------------------------- */
 
-typedef struct {
+typedef struct { /* rows of nodes or of edges: a mean of their group's and normal noise */
     const generate_shape* shape;
-    float* feat;
-    float* mean;        /* (num_groups, features) */
-    int64_t begin, end; /* nodes of this round */
+    float* rows;        /* (num_rows, width) */
+    float* mean;        /* (num_groups, width) */
+    int64_t num_rows, width;
+    const ggnn_node* node; /* (num_rows) whose group a row is of; NULL: the row's number */
+    int32_t stream;
+    int64_t begin, end; /* rows of this round */
 } feature_job;
 
 static void feature_piece(void* context, int64_t piece)
 {
     feature_job* job = context;
     const generate_shape* s = job->shape;
-    int64_t width = s->how->features, count = job->end - job->begin;
+    int64_t width = job->width, count = job->end - job->begin;
     int64_t end = job->begin + parallel_begin(count, piece + 1, PIECES);
-    for (int64_t v = job->begin + parallel_begin(count, piece, PIECES); v < end; v++)
-        generate_row(job->feat + v * width, width, job->mean + s->group[v] * width, &s->rng, STREAM_FEATURES, v);
+    for (int64_t i = job->begin + parallel_begin(count, piece, PIECES); i < end; i++) {
+        int64_t v = job->node ? (int64_t)job->node[i] : i;
+        generate_row(job->rows + i * width, width, job->mean + s->group[v] * width, &s->rng, job->stream, i);
+    }
 }
 
 /* In rounds, between which the progress bar moves. */
-static void draw_features(feature_job* job)
+static void draw_features(feature_job* job, const char* what)
 {
-    int64_t nodes = job->shape->how->nodes, round = 1 << 14;
+    int64_t round = 1 << 14;
     progress bar;
-    progress_begin(&bar, "drawing features", "rows", nodes);
-    for (job->begin = 0; job->begin < nodes; job->begin = job->end) {
-        job->end = job->begin + round < nodes ? job->begin + round : nodes;
+    progress_begin(&bar, what, "rows", job->num_rows);
+    for (job->begin = 0; job->begin < job->num_rows; job->begin = job->end) {
+        job->end = job->begin + round < job->num_rows ? job->begin + round : job->num_rows;
         parallel_each(PIECES, feature_piece, job);
         progress_update(&bar, job->end);
     }
-    progress_end(&bar, nodes, false);
+    progress_end(&bar, job->num_rows, false);
 }
 
-/* Group means are normal too, `separation` long in the mean square. */
-static void draw_means(float* mean, const generate_shape* s)
+/* Group means are normal too, `separation` long in the mean square. To be freed by the caller. */
+static float* new_means(const generate_shape* s, int64_t width, int32_t stream, error* why)
 {
-    int64_t width = s->how->features;
     float scale = (float)(s->how->separation / sqrt((double)width));
-    for (int64_t g = 0; g < s->num_groups; g++) {
-        generate_row(mean + g * width, width, NULL, &s->rng, STREAM_MEANS, g);
+    float* mean = memory_new(memory_product((size_t)s->num_groups, (size_t)width, sizeof(float)), "means", why);
+    for (int64_t g = 0; mean && g < s->num_groups; g++) {
+        generate_row(mean + g * width, width, NULL, &s->rng, stream, g);
         for (int64_t i = 0; i < width; i++) mean[g * width + i] *= scale;
     }
+    return mean;
 }
 
 /* mean: to be freed by the caller; NULL where there are none. karate's features are the identity. */
 static bool write_features(ggnn_file_writer* w, const generate_shape* s, float** feat, float** mean, error* why)
 {
     const int64_t dim[2] = {s->how->nodes, s->how->features};
-    feature_job job = {s, NULL, NULL, 0, 0};
+    feature_job job = {.shape = s, .num_rows = dim[0], .width = dim[1], .stream = STREAM_FEATURES};
     *feat = *mean = NULL;
     if (dim[1] == 0) return true;
-    *feat = job.feat = ggnn_file_reserve(w, "feat", GGNN_FILE_F32, 2, dim);
-    if (!job.feat) return error_set(why, "%s", w->error);
+    *feat = job.rows = ggnn_file_reserve(w, "feat", GGNN_FILE_F32, 2, dim);
+    if (!job.rows) return error_set(why, "%s", w->error);
     if (s->how->kind == KIND_KARATE) {
-        for (int64_t v = 0; v < dim[0]; v++) job.feat[v * dim[1] + v] = 1;
+        for (int64_t v = 0; v < dim[0]; v++) job.rows[v * dim[1] + v] = 1;
         return true;
     }
-    *mean = job.mean = memory_new(memory_product((size_t)s->num_groups, (size_t)dim[1], sizeof(float)), "means", why);
+    *mean = job.mean = new_means(s, dim[1], STREAM_MEANS, why);
     if (!job.mean) return false;
-    draw_means(job.mean, s);
-    draw_features(&job);
+    draw_features(&job, "drawing features");
+    return true;
+}
+
+/* The row of edge u -> v is of u's group, as a row of u's features is, by means of their own: it tells v more of u. */
+static bool write_edge_features(ggnn_file_writer* w, const generate_shape* s, const ggnn_lists* lists, error* why)
+{
+    const int64_t dim[2] = {lists->num_edges, s->how->edge_features};
+    feature_job job = {.shape = s, .num_rows = dim[0], .width = dim[1], .node = lists->indices, .stream = STREAM_EDGE_FEATURES};
+    if (dim[1] == 0) return true;
+    job.rows = ggnn_file_reserve(w, "edge_feat", GGNN_FILE_F32, 2, dim);
+    if (!job.rows) return error_set(why, "%s", w->error);
+    job.mean = new_means(s, dim[1], STREAM_EDGE_MEANS, why);
+    if (!job.mean) return false;
+    draw_features(&job, "drawing edges' features");
+    memory_free(job.mean);
     return true;
 }
 
@@ -311,8 +331,8 @@ static bool write_all(edge_lists* l, const generate_shape* s, int64_t bytes, gen
     judge_job job;
     bool good = generate_edges(l, s, bytes, why);
     if (good) edge_lists_close(l); /* its memory is needed no more; the lists stay */
-    good = good && write_features(w, s, &feat, &mean, why) && write_labels(w, s, &l->lists, &label, why) &&
-           write_split(w, s, label, report->count, &split, why);
+    good = good && write_features(w, s, &feat, &mean, why) && write_edge_features(w, s, &l->lists, why) &&
+           write_labels(w, s, &l->lists, &label, why) && write_split(w, s, label, report->count, &split, why);
     if (good) {
         memset(&job, 0, sizeof job);
         job.shape = s;
@@ -335,6 +355,14 @@ static int64_t candidate_bytes(const generate_options* how, int64_t memory)
     return most < memory / 8 ? most : memory / 8;
 }
 
+/* Of the file, beside the lists. */
+static int64_t row_bytes(const generate_options* how)
+{
+    size_t of_edges = memory_product((size_t)how->edges, (size_t)how->edge_features, sizeof(float));
+    int64_t most = INT64_MAX / 2, of_nodes = how->nodes * (how->features * (int64_t)sizeof(float) + (how->classes ? 5 : 0));
+    return of_edges < (size_t)most ? of_nodes + (int64_t)of_edges : most;
+}
+
 static bool generate_into(ggnn_file_writer* w, const generate_options* how, generate_report* report, error* why)
 {
     int64_t memory = resources_memory_or(how->memory), bytes = candidate_bytes(how, memory);
@@ -343,7 +371,7 @@ static bool generate_into(ggnn_file_writer* w, const generate_options* how, gene
         .num_nodes = how->nodes,
         .expected = how->directed ? how->edges : how->edges / 2,
         .most = how->directed ? 2 * how->edges : how->edges, /* as each of the first may be replaced by one more */
-        .more_bytes = how->nodes * (how->features * (int64_t)sizeof(float) + (how->classes ? 5 : 0)),
+        .more_bytes = row_bytes(how),
         .memory = memory,
         .held_bytes = bytes + generate_shape_bytes(how),
         .distinct = true,
@@ -371,6 +399,7 @@ bool generate(const char* out, const generate_options* how, generate_report* rep
     report->num_nodes = how->nodes;
     report->num_edges = how->edges;
     report->num_features = how->features;
+    report->num_edge_features = how->edge_features;
     report->num_classes = how->classes;
     good = writer_begin(&w, out) || error_set(why, "%s", w.error);
     good = good && generate_into(&w, how, report, why);

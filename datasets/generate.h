@@ -31,10 +31,11 @@ typedef struct {
     bool directed;     /* edges as they are drawn, one way: of citation a paper receives from those that it cites. Kinds
                           whose edges are drawn alone */
     double train;      /* share of the labelled nodes that train; 0: the kind's own */
+    int64_t edge_features; /* columns of the edges' rows; 0: none */
 } generate_options;
 
 typedef struct {
-    int64_t num_nodes, num_edges, num_features, num_classes, count[4]; /* count: nodes by SPLIT_... */
+    int64_t num_nodes, num_edges, num_features, num_edge_features, num_classes, count[4]; /* count: nodes by SPLIT_... */
     double features_only; /* test accuracy of the best rule that sees a node's own features and nothing else; NaN:
                              none */
     int64_t judged;       /* test nodes that features_only was computed over */
@@ -55,7 +56,9 @@ enum { /* the streams of GGNN_PURPOSE_GENERATE: the `hop` of a draw. New ones at
        STREAM_FEATURES,
        STREAM_MEANS,
        STREAM_GROUPS,
-       STREAM_KEYS
+       STREAM_KEYS,
+       STREAM_EDGE_FEATURES, /* `node` of the draw: the edge's position */
+       STREAM_EDGE_MEANS
 };
 
 typedef struct { /* what a kind's edges are drawn from, and the group that each node belongs to */

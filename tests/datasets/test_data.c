@@ -20,7 +20,7 @@ static int count_files(void)
 
 static generate_options options_of(generate_kind kind, int64_t nodes, int64_t edges)
 {
-    generate_options how = {kind, 1, nodes, edges, -1, -1, .5, -1, 0, NULL, false, 0};
+    generate_options how = {kind, 1, nodes, edges, -1, -1, .5, -1, 0, NULL, false, 0, 0};
     return how;
 }
 
@@ -141,10 +141,10 @@ TEST(planted_candidates_reach_every_node_as_often_as_its_community_says)
         }
 }
 
-static void draw_means_again(float* mean, int64_t width, const ggnn_rng* rng)
+static void draw_means_again(float* mean, int64_t width, const ggnn_rng* rng, int32_t stream)
 {
     for (int64_t c = 0; c < 8; c++) {
-        generate_row(mean + c * width, width, NULL, rng, STREAM_MEANS, c);
+        generate_row(mean + c * width, width, NULL, rng, stream, c);
         for (int64_t i = 0; i < width; i++) mean[c * width + i] *= (float)(1.5 / sqrt((double)width));
     }
 }
@@ -157,7 +157,7 @@ static void judge_again(const dataset* d, const generate_options* how, double* o
     int64_t width = d->feat.width, right = 0, right_beside = 0, count = 0;
     float mean[8][32];
     ggnn_rng rng = {how->seed, 0, GGNN_PURPOSE_GENERATE};
-    draw_means_again(mean[0], width, &rng);
+    draw_means_again(mean[0], width, &rng, STREAM_MEANS);
     for (int64_t v = 0; v < d->num_nodes; v++) {
         int best = -1, best_beside = -1;
         double least = 0, least_beside = 0;
@@ -217,7 +217,7 @@ TEST(every_row_of_features_is_the_mean_of_its_class_and_its_own_noise)
     for (int width = 1; width <= FEW; width += FEW - 1) {
         how.features = width;
         if (!CHECK(make(&how, &report)) || !CHECK(dataset_open(&d, target, &why))) return;
-        draw_means_again(mean, width, &rng);
+        draw_means_again(mean, width, &rng, STREAM_MEANS);
         for (int64_t v = 0; v < MANY; v++) {
             float row[FEW];
             generate_row(row, width, mean + d.label[v] * width, &rng, STREAM_FEATURES, v);
@@ -225,6 +225,35 @@ TEST(every_row_of_features_is_the_mean_of_its_class_and_its_own_noise)
         }
         dataset_close(&d);
     }
+}
+
+/* And nothing else of the file is changed by them. A direction has a row of its own. */
+TEST(every_row_of_an_edge_is_the_mean_of_its_sources_class_and_its_own_noise)
+{
+    generate_options how = options_of(KIND_PLANTED, 4000, MANY);
+    generate_report report;
+    dataset without, d;
+    error why = {""};
+    float mean[8 * FEW];
+    const ggnn_rng rng = {how.seed, 0, GGNN_PURPOSE_GENERATE};
+    if (!CHECK(make(&how, &report)) || !CHECK(dataset_open(&without, target, &why))) return;
+    CHECK_EQ(report.num_edge_features, 0);
+    for (int width = 1; width <= FEW; width += FEW - 1) {
+        how.edge_features = width;
+        if (!CHECK(make(&how, &report)) || !CHECK(dataset_open(&d, target, &why))) return;
+        CHECK(d.edge_feat.width == width && d.edge_feat.type == GGNN_F32 && report.num_edge_features == width);
+        CHECK_EQ(dataset_graph_crc(&d), dataset_graph_crc(&without));
+        CHECK_EQ(dataset_section_crc(&d, "feat"), dataset_section_crc(&without, "feat"));
+        CHECK_EQ(dataset_section_crc(&d, "label"), dataset_section_crc(&without, "label"));
+        draw_means_again(mean, width, &rng, STREAM_EDGE_MEANS);
+        for (int64_t e = 0; e < MANY; e++) {
+            float row[FEW];
+            generate_row(row, width, mean + d.label[d.csc.indices[e]] * width, &rng, STREAM_EDGE_FEATURES, e);
+            CHECK(memcmp(row, (const float*)d.edge_feat.rows + e * width, (size_t)width * sizeof *row) == 0);
+        }
+        dataset_close(&d);
+    }
+    dataset_close(&without);
 }
 
 /* Of 25,000 every second is enough. Pieces of nodes count anew, so that one more of each of 64 may be judged. */
@@ -493,7 +522,7 @@ TEST(each_kind_has_its_own_defaults)
     } of[] = {{KIND_PLANTED, -1, 20000, 400000, 32, 8, 1.5, true},     {KIND_CITATION, -1, 100000, 1200000, 64, 16, 1.5, true},
               {KIND_RMAT, -1, 65536, 1048576, 64, 16, 4, true},        {KIND_GRID, -1, 10000, 39600, 0, 0, 4, false},
               {KIND_STAR, -1, 1000, 1998, 0, 0, 4, false},             {KIND_PATH, -1, 1000, 1998, 0, 0, 4, false},
-              {KIND_KARATE, -1, 34, 156, 34, 2, 0, false},             {KIND_PLANTED, 10, 10, 44, 32, 8, 1.5, false},
+              {KIND_KARATE, -1, 34, 156, 34, 2, 1.5, false},             {KIND_PLANTED, 10, 10, 44, 32, 8, 1.5, false},
               {KIND_PLANTED, 41, 41, 820, 32, 8, 1.5, false},          {KIND_PLANTED, 42, 42, 840, 32, 8, 1.5, false},
               {KIND_CITATION, 25, 25, 300, 64, 16, 1.5, false},        {KIND_CITATION, 24, 24, 276, 64, 16, 1.5, false},
               {KIND_RMAT, 33, 33, 528, 64, 16, 4, false},              {KIND_RMAT, 34, 34, 544, 64, 16, 4, false},
@@ -539,6 +568,7 @@ TEST(what_a_kind_cannot_be_is_said)
               {"planted OUT --classes 0", "generate: --classes 0: this kind is made of classes"},
               {"rmat OUT --nodes 2147483648", "--nodes 2147483648: must be between 1 and 2147483647"},
               {"rmat OUT --features 16777217", "--features 16777217: must be between 0 and 16777216"},
+              {"rmat OUT --edge-features 16777217", "--edge-features 16777217: must be between 0 and 16777216"},
               {"planted OUT --train 0", "--train 0: must be between 1e-09 and 1"},
               {"planted OUT --train 1.1", "--train 1.1: must be between 1e-09 and 1"},
               {"planted OUT --homophily -.1", "--homophily -.1: must be between 0 and 1"},
@@ -602,18 +632,20 @@ TEST(each_option_of_generate_is_a_field_of_its_options)
     static const struct {
         const char* arguments;
         generate_options how;
-    } of[] = {{"planted", {KIND_PLANTED, 1, 300, -1, -1, -1, .5, -1, 0, NULL, false, 0}},
-              {"planted --seed 9000000000 --homophily .9", {KIND_PLANTED, 9000000000, 300, -1, -1, -1, .9, -1, 0, NULL, false, 0}},
-              {"planted --edges 1000 --features 3 --classes 5", {KIND_PLANTED, 1, 300, 1000, 3, 5, .5, -1, 0, NULL, false, 0}},
-              {"citation --directed --edges 1001", {KIND_CITATION, 1, 300, 1001, -1, -1, .5, -1, 0, NULL, true, 0}},
-              {"citation --train .2 --separation 3", {KIND_CITATION, 1, 300, -1, -1, -1, .5, 3, 0, NULL, false, .2}},
-              {"rmat --train .99 --separation 0", {KIND_RMAT, 1, 300, -1, -1, -1, .5, 0, 0, NULL, false, .99}},
-              {"rmat --train 1", {KIND_RMAT, 1, 300, -1, -1, -1, .5, -1, 0, NULL, false, 1}},
-              {"grid --classes 3 --features 2", {KIND_GRID, 1, 300, -1, 2, 3, .5, -1, 0, NULL, false, 0}},
-              {"star --classes 3", {KIND_STAR, 1, 300, -1, -1, 3, .5, -1, 0, NULL, false, 0}},
-              {"path --features 4 --seed 0", {KIND_PATH, 0, 300, -1, 4, -1, .5, -1, 0, NULL, false, 0}},
-              {"rmat --memory 1M --features 0 --classes 0", {KIND_RMAT, 1, 300, -1, 0, 0, .5, -1, 1 << 20, NULL, false, 0}},
-              {"karate", {KIND_KARATE, 1, -1, -1, -1, -1, .5, -1, 0, NULL, false, 0}}};
+    } of[] = {{"planted", {KIND_PLANTED, 1, 300, -1, -1, -1, .5, -1, 0, NULL, false, 0, 0}},
+              {"planted --seed 9000000000 --homophily .9", {KIND_PLANTED, 9000000000, 300, -1, -1, -1, .9, -1, 0, NULL, false, 0, 0}},
+              {"planted --edges 1000 --features 3 --classes 5", {KIND_PLANTED, 1, 300, 1000, 3, 5, .5, -1, 0, NULL, false, 0, 0}},
+              {"citation --directed --edges 1001", {KIND_CITATION, 1, 300, 1001, -1, -1, .5, -1, 0, NULL, true, 0, 0}},
+              {"citation --train .2 --separation 3", {KIND_CITATION, 1, 300, -1, -1, -1, .5, 3, 0, NULL, false, .2, 0}},
+              {"rmat --train .99 --separation 0", {KIND_RMAT, 1, 300, -1, -1, -1, .5, 0, 0, NULL, false, .99, 0}},
+              {"rmat --train 1", {KIND_RMAT, 1, 300, -1, -1, -1, .5, -1, 0, NULL, false, 1, 0}},
+              {"grid --classes 3 --features 2", {KIND_GRID, 1, 300, -1, 2, 3, .5, -1, 0, NULL, false, 0, 0}},
+              {"star --classes 3", {KIND_STAR, 1, 300, -1, -1, 3, .5, -1, 0, NULL, false, 0, 0}},
+              {"path --features 4 --seed 0", {KIND_PATH, 0, 300, -1, 4, -1, .5, -1, 0, NULL, false, 0, 0}},
+              {"rmat --memory 1M --features 0 --classes 0", {KIND_RMAT, 1, 300, -1, 0, 0, .5, -1, 1 << 20, NULL, false, 0, 0}},
+              {"rmat --edge-features 3 --edges 400", {KIND_RMAT, 1, 300, 400, -1, -1, .5, -1, 0, NULL, false, 0, 3}},
+              {"karate --edge-features 1", {KIND_KARATE, 1, -1, -1, -1, -1, .5, -1, 0, NULL, false, 0, 1}},
+              {"karate", {KIND_KARATE, 1, -1, -1, -1, -1, .5, -1, 0, NULL, false, 0, 0}}};
     char line[2048], path[600], words[1000];
     for (size_t k = 0; k < 2 * sizeof of / sizeof *of; k++) {
         static generate_report r; /* of the text and of the JSON */
@@ -631,6 +663,9 @@ TEST(each_option_of_generate_is_a_field_of_its_options)
                      (int)r.num_classes);
             CHECK(strncmp(printed("out"), words, strlen(words)) == 0);
             CHECK(number_before(" s\n") >= 0 && number_before(" s\n") < 100);
+            snprintf(words, sizeof words, "\nedges: %d features each\n", (int)r.num_edge_features);
+            CHECK_EQ(strstr(printed("out"), words) != NULL, r.num_edge_features > 0);
+            CHECK_EQ(r.num_edge_features, how->edge_features);
             snprintf(words, sizeof words, "\nsplit: %d train, %d val, %d test, %d none\n", (int)r.count[SPLIT_TRAIN], (int)r.count[SPLIT_VAL], (int)r.count[SPLIT_TEST],
                      (int)r.count[SPLIT_NONE]);
             CHECK_EQ(strstr(printed("out"), words) != NULL, labelled);
@@ -643,6 +678,7 @@ TEST(each_option_of_generate_is_a_field_of_its_options)
         CHECK_EQ((int64_t)number_after("\"num_nodes\": "), r.num_nodes);
         CHECK_EQ((int64_t)number_after("\"num_edges\": "), r.num_edges);
         CHECK_EQ((int64_t)number_after("\"num_features\": "), r.num_features);
+        CHECK_EQ((int64_t)number_after("\"num_edge_features\": "), r.num_edge_features);
         CHECK_EQ((int64_t)number_after("\"num_classes\": "), r.num_classes);
         CHECK_EQ((int64_t)number_after("\"none\": "), r.count[SPLIT_NONE]);
         CHECK_EQ((int64_t)number_after("\"train\": "), r.count[SPLIT_TRAIN]);
@@ -2223,12 +2259,13 @@ TEST(every_allocation_that_fails_is_an_error_that_leaves_nothing_behind)
                    {"generate citation ", "/new --nodes 50 --edges 200 --features 3 --classes 2", 5},
                    {"generate rmat ", "/new --nodes 50 --edges 200 --features 3 --classes 2", 5},
                    {"generate karate ", "/new", 2},
+                   {"generate path ", "/new --nodes 50 --edge-features 2", 3},
                    {"info ", "/karate", 1},
                    {"stats ", "/karate", 5}};
     char line[2048], path[600];
     snprintf(line, sizeof line, "generate karate %s/karate", folder);
     CHECK_EQ(run("", line), 0);
-    for (int i = 0; i < 6; i++) {
+    for (size_t i = 0; i < sizeof command / sizeof *command; i++) {
         snprintf(line, sizeof line, "%s%s%s", command[i].before, folder, command[i].after);
         check_allocations(line, command[i].least);
         remove(folder_path(path, "new"));
@@ -2251,6 +2288,7 @@ int main(int argc, char** argv)
     RUN(planted_candidates_reach_every_node_as_often_as_its_community_says);
     RUN(planted_features_alone_do_not_suffice_and_what_they_reach_is_printed);
     RUN(every_row_of_features_is_the_mean_of_its_class_and_its_own_noise);
+    RUN(every_row_of_an_edge_is_the_mean_of_its_sources_class_and_its_own_noise);
     RUN(of_more_than_20000_test_nodes_evenly_some_are_judged);
     RUN(citation_labels_are_one_field_and_training_comes_before_testing);
     RUN(citation_trains_78_and_validates_8_of_a_hundred_rounded_up);
