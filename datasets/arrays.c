@@ -5,7 +5,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { PATH_BYTES = 4096 };
+#include "common/memory.h"
+
+enum { PATH_BYTES = 4096, COLUMN_CHUNK = 512 };
 
 bool arrays_open(array_set* set, const char* path, error* why)
 {
@@ -70,7 +72,7 @@ static bool is_missing(const array_set* set, const char* names, error* why)
 
 bool array_open(array* a, const array_set* set, const char* names, bool needed, error* why)
 {
-    memset(a, 0, sizeof *a);
+    *a = (array){.set = set, .names = names};
     for (const char* at = names; *at; at += strspn(at, "|")) {
         char name[64];
         size_t length = strcspn(at, "|");
@@ -83,6 +85,14 @@ bool array_open(array* a, const array_set* set, const char* names, bool needed, 
         return false;
     }
     return !needed || is_missing(set, names, why);
+}
+
+bool array_open_file(array* a, const char* path, error* why)
+{
+    *a = (array){.in = source_open(path, why), .path = path};
+    if (a->in && npy_read_header(&a->h, a->in, why)) return true;
+    array_close(a);
+    return false;
 }
 
 bool arrays_text(const array_set* set, const char* name, char out[NPY_TEXT + 1], error* why)
@@ -122,3 +132,66 @@ bool array_ints(array* a, int64_t* out, int64_t count, error* why)
 }
 
 bool array_end(array* a, error* why) { return source_at_end(a->in, "the array", why); }
+
+/* ---- rows ----------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    int64_t rows, width, memory;
+    progress* bar;
+    rows_sink* sink;
+    void* context;
+} row_job;
+
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* Rows [first, first + count) of all columns, by rows. */
+static bool gather_rows(array* a, const row_job* job, float* matrix, int64_t first, int64_t count, error* why)
+{
+    float column[COLUMN_CHUNK];
+    for (int64_t j = 0; j < job->width; j++)
+        for (int64_t done = 0, some; done < job->rows; done += some) {
+            some = smaller(COLUMN_CHUNK, job->rows - done);
+            if (!array_floats(a, column, some, why)) return false;
+            for (int64_t i = 0; i < some; i++)
+                if (done + i >= first && done + i < first + count)
+                    matrix[(done + i - first) * job->width + j] = column[i];
+            progress_update(job->bar, first * job->width + j * count);
+        }
+    return array_end(a, why);
+}
+
+static bool read_by_columns(const array* a, const row_job* job, error* why)
+{
+    int64_t most = job->memory / 2 / job->width / (int64_t)sizeof(float), step = most < 1 ? 1 : smaller(most, job->rows);
+    float* chunk = memory_new(memory_product((size_t)step, (size_t)job->width, sizeof *chunk), "rows of features", why);
+    bool ok = chunk != NULL;
+    for (int64_t first = 0, some; first < job->rows && ok; first += some) {
+        array again;
+        some = smaller(step, job->rows - first);
+        ok = (a->path ? array_open_file(&again, a->path, why) : array_open(&again, a->set, a->names, true, why)) &&
+             gather_rows(&again, job, chunk, first, some, why) && job->sink(job->context, chunk, some, why);
+        array_close(&again);
+    }
+    memory_free(chunk);
+    return ok;
+}
+
+static bool read_by_rows(array* a, const row_job* job, error* why)
+{
+    int64_t step = job->width < (1 << 16) ? (1 << 16) / job->width : 1;
+    float* chunk = memory_new(memory_product((size_t)step, (size_t)job->width, sizeof *chunk), "rows of features", why);
+    bool ok = chunk != NULL;
+    for (int64_t done = 0, some; done < job->rows && ok; done += some) {
+        some = smaller(step, job->rows - done);
+        ok = array_floats(a, chunk, some * job->width, why) && job->sink(job->context, chunk, some, why);
+        progress_update(job->bar, (done + some) * job->width);
+    }
+    memory_free(chunk);
+    return ok && array_end(a, why);
+}
+
+bool array_rows(array* a, int64_t memory, progress* bar, rows_sink* sink, void* context, error* why)
+{
+    row_job job = {a->h.shape[0], array_width(a), memory, bar, sink, context};
+    return a->h.fortran ? read_by_columns(a, &job, why) : read_by_rows(a, &job, why);
+}

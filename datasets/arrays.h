@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "common/error.h"
+#include "common/progress.h"
 #include "datasets/npy.h"
 #include "datasets/zip.h"
 
@@ -22,11 +23,14 @@ void arrays_list(const array_set* set, char* out, int bytes); /* "a, b, c" for a
 typedef struct {
     source* in;
     npy_header h;
-    int64_t given; /* elements read */
+    int64_t given;        /* elements read */
+    const array_set* set; /* and names, or path: what it was opened by, to be opened again */
+    const char *names, *path;
 } array;
 
 /* Opens the first of the names "a|b|c" that is there; none: in = NULL, which is an error only where needed. */
 bool array_open(array* a, const array_set* set, const char* names, bool needed, error* why);
+bool array_open_file(array* a, const char* path, error* why); /* a file of its own; may be gzipped */
 void array_close(array* a); /* harmless without a successful open */
 
 /* The text that the array of that name holds, which is needed: npy_read_text. */
@@ -39,4 +43,10 @@ bool array_wrong_shape(const array* a, const char* expected, error* why);
 bool array_floats(array* a, float* out, int64_t count, error* why);
 bool array_ints(array* a, int64_t* out, int64_t count, error* why);
 bool array_end(array* a, error* why); /* nothing may follow, and a zip member's CRC must agree */
+
+/* All of an array (rows, width), or (rows), from its first element to its last, row after row to sink, some at a time. By
+   columns: as many rows as half the memory takes are gathered, then the array is read again for the next ones. */
+typedef bool rows_sink(void* context, const float* rows, int64_t count, error* why);
+bool array_rows(array* a, int64_t memory, progress* bar, rows_sink* sink, void* context, error* why);
+static inline int64_t array_width(const array* a) { return a->h.num_dims == 2 ? a->h.shape[1] : 1; }
 #endif

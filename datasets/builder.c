@@ -23,6 +23,7 @@ void builder_close(builder* b)
 {
     writer_end(&b->out);
     edge_lists_close(&b->lists);
+    array_close(&b->edge_rows);
     memory_free(b->row);
     b->row = NULL;
 }
@@ -30,9 +31,9 @@ void builder_close(builder* b)
 static void* reserve(builder* b, const char* name, ggnn_file_type type, int64_t rows, int64_t columns, error* why)
 {
     int64_t dim[2] = {rows, columns};
-    void* array = ggnn_file_reserve(&b->out, name, type, columns < 0 ? 1 : 2, dim);
-    if (!array) error_set(why, "%s", b->out.error);
-    return array;
+    void* section = ggnn_file_reserve(&b->out, name, type, columns < 0 ? 1 : 2, dim);
+    if (!section) error_set(why, "%s", b->out.error);
+    return section;
 }
 
 static void say(const builder* b, const char* format, ...)
@@ -49,6 +50,38 @@ static void say(const builder* b, const char* format, ...)
     va_end(values);
 }
 
+/* ---- rows ----------------------------------------------------------------------------------------------------- */
+
+typedef struct { /* where a row stands, for messages */
+    const char *in, *what;
+    int64_t number;
+} row_place;
+
+static bool row_fails(const row_place* at, int64_t column, float value, const char* how, error* why)
+{
+    return error_set(why, "%s: %s: row %lld, column %lld: %g is %s", at->in, at->what, (long long)at->number, (long long)column,
+                     (double)value, how);
+}
+
+static bool check_row(const row_place* at, const float* row, int64_t width, error* why)
+{
+    for (int64_t j = 0; j < width; j++)
+        if (!isfinite(row[j])) return row_fails(at, j, row[j], "no number to learn from", why);
+    return true;
+}
+
+/* to: (width) floats or halves. */
+static bool store_row(void* to, bool halves, const row_place* at, const float* row, int64_t width, error* why)
+{
+    uint16_t* half = to;
+    if (!halves) memcpy(to, row, (size_t)width * sizeof *row);
+    for (int64_t j = 0; halves && j < width; j++) {
+        half[j] = ggnn_float_to_half(row[j]);
+        if ((half[j] & 0x7C00) == 0x7C00) return row_fails(at, j, row[j], "beyond fp16 (65,504)", why);
+    }
+    return true;
+}
+
 /* ---- edges as they are read ----------------------------------------------------------------------------------- */
 
 static bool check_num_nodes(const builder* b, int64_t num_nodes, error* why)
@@ -59,9 +92,29 @@ static bool check_num_nodes(const builder* b, int64_t num_nodes, error* why)
                                             : "more than 48-bit ids");
 }
 
+bool builder_wants_edge_features(const builder* b) { return !b->how->edge_features && !b->how->drop_edge_features; }
+
+/* The width of the edges' rows; 0: they have none; -1 on failure. */
+static int64_t edge_width(builder* b, const builder_edges* about, error* why)
+{
+    array* a = &b->edge_rows;
+    if (b->how->edge_features && !array_open_file(a, b->how->edge_features, why)) return -1;
+    const int64_t width = a->in ? array_width(a) : about->width;
+    if (a->in && (a->h.num_dims < 1 || a->h.num_dims > 2 || width < 1 || width > DATASET_MAX_WIDTH))
+        array_wrong_shape(a, "(edges, width)", why);
+    else if (width && b->how->loops == LOOPS_ADD)
+        error_set(why, "%s: edges have features, and a self-loop that is added would have none: --self-loops add goes with "
+                       "--drop-edge-features alone", b->in);
+    else
+        return width;
+    return -1;
+}
+
 bool builder_begin_edges(builder* b, const builder_edges* about, error* why)
 {
     const convert_options* how = b->how;
+    const int64_t width = edge_width(b, about, why);
+    if (width < 0) return false;
     edge_lists_options lists = {
         .in = b->in,
         .num_nodes = about->num_nodes,
@@ -73,13 +126,16 @@ bool builder_begin_edges(builder* b, const builder_edges* about, error* why)
         .drop_loops = how->loops == LOOPS_AUTO ? about->drop_loops : how->loops == LOOPS_DROP,
         .add_loops = how->loops == LOOPS_ADD,
         .keep_duplicates = how->keep_duplicates,
+        .width = width,
+        .half = how->half,
     };
     b->num_nodes = about->num_nodes;
     b->first = about->first;
     if (!check_num_nodes(b, b->num_nodes, why) || !edge_lists_open(&b->lists, &lists, &b->out, why)) return false;
     say(b, "takes      %s\n", b->lists.plan);
     if (how->report) fflush(how->report); /* before the work */
-    return true;
+    b->row = memory_new(memory_product((size_t)width, sizeof(float), 1), "a row of an edge", why);
+    return b->row != NULL;
 }
 
 static bool check_edge(const builder* b, int64_t edge, int64_t id, error* why)
@@ -103,6 +159,47 @@ bool builder_add_edges(builder* b, const int64_t* src, const int64_t* dst, const
     }
     b->num_edges += count;
     return edge_lists_add(&b->lists, src, dst, weight, count, why);
+}
+
+bool builder_add_edge_features(builder* b, const float* rows, int64_t count, error* why)
+{
+    row_place at = {b->edge_rows.in ? source_name(b->edge_rows.in) : b->in, "features of edges", b->lists.rows.count};
+    const int64_t width = b->lists.how.width;
+    for (int64_t i = 0; i < count; i++, at.number++) {
+        const float* row = rows + i * width;
+        if (!check_row(&at, row, width, why) || !store_row(b->row, b->how->half, &at, row, width, why) ||
+            !edge_lists_add_rows(&b->lists, b->row, 1, why))
+            return false;
+    }
+    return true;
+}
+
+static bool add_edge_rows(void* context, const float* rows, int64_t count, error* why)
+{
+    return builder_add_edge_features(context, rows, count, why);
+}
+
+static bool read_edge_rows(builder* b, error* why)
+{
+    array* a = &b->edge_rows;
+    progress_begin(&b->bar, "reading features of edges", "values", a->h.count);
+    bool ok = array_rows(a, b->lists.how.memory, &b->bar, add_edge_rows, b, why);
+    progress_end(&b->bar, a->h.count, false);
+    return ok;
+}
+
+/* A row for each edge that was read, or none at all. */
+static bool end_edge_features(builder* b, error* why)
+{
+    const array* a = &b->edge_rows;
+    const int64_t rows = a->in ? a->h.shape[0] : b->lists.rows.count;
+    if (b->lists.how.width && rows != b->num_edges)
+        return error_set(why, "%s: %lld rows of features for %lld edges", a->in ? source_name(a->in) : b->in, (long long)rows,
+                         (long long)b->num_edges);
+    bool ok = !a->in || read_edge_rows(b, why);
+    memory_free(b->row);
+    b->row = NULL;
+    return ok;
 }
 
 /* ---- ids ------------------------------------------------------------------------------------------------------ */
@@ -227,12 +324,13 @@ bool builder_end_edges(builder* b, error* why)
     int64_t read = b->num_edges;
     if (b->num_nodes == 0) return error_set(why, "%s: no nodes", b->in);
     if (b->num_nodes < 0 && read == 0) return error_set(why, "%s: no edges", b->in);
-    if (!edge_lists_count(l, why)) return false;
+    if (!end_edge_features(b, why) || !edge_lists_count(l, why)) return false;
     b->num_nodes = l->lists.num_nodes;
     b->num_edges = l->lists.num_edges;
     b->indptr = l->lists.indptr;
     if (!check_num_nodes(b, b->num_nodes, why) || !edge_lists_write(l, why)) return false;
     report_edges(b, read, l->found, b->num_edges);
+    if (l->how.width) say(b, "edges      features %lld wide, %s\n", (long long)l->how.width, l->how.half ? "fp16" : "fp32");
     bool good = report_graph(b, &l->lists, why) && write_external_ids(b, why);
     edge_lists_close(l); /* its memory is needed no more */
     return good;
@@ -264,22 +362,13 @@ static void normalise(float* row, int64_t width)
 
 static bool add_row(builder* b, const float* row, error* why)
 {
+    const row_place at = {b->in, "features", b->num_rows};
+    char* to = (char*)b->rows + b->num_rows * b->width * (b->how->half ? 2 : 4);
+    if (!check_row(&at, row, b->width, why)) return false;
     memcpy(b->row, row, (size_t)b->width * sizeof *row);
     if (b->how->row_normalise) normalise(b->row, b->width);
-    uint16_t* half = (uint16_t*)b->rows + b->num_rows * b->width;
-    for (int64_t j = 0; j < b->width; j++) {
-        if (!isfinite(row[j]))
-            return error_set(why, "%s: features: row %lld, column %lld: %g is no number to learn from", b->in,
-                             (long long)b->num_rows, (long long)j, (double)row[j]);
-        if (!b->how->half) continue;
-        half[j] = ggnn_float_to_half(b->row[j]);
-        if ((half[j] & 0x7C00) == 0x7C00)
-            return error_set(why, "%s: features: row %lld, column %lld: %g is beyond fp16 (65,504)", b->in,
-                             (long long)b->num_rows, (long long)j, (double)row[j]);
-    }
-    if (!b->how->half) memcpy((float*)b->rows + b->num_rows * b->width, b->row, (size_t)b->width * sizeof *row);
     b->num_rows++;
-    return true;
+    return store_row(to, b->how->half, &at, b->row, b->width, why);
 }
 
 bool builder_add_features(builder* b, const float* rows, int64_t count, error* why)

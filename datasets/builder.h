@@ -1,6 +1,8 @@
 /* builder.h - what all converters write through: edges in any order become sorted in-neighbour lists (CSC), rows and
    labels go straight to their place in the output. A reader calls, in this order,
      builder_begin_edges, builder_add_edges ..., builder_end_edges            always
+     builder_add_edge_features, between them                                  where the format has rows of edges, none is asked
+                                                                              for and they are no array, which the builder reads
      builder_begin_ids, then fills the array                                  where it has external ids
      builder_begin_features, builder_add_features ..., builder_end_features   where the format has features
      builder_add_labels                                                       where it has labels
@@ -17,6 +19,7 @@
 
 #include "common/error.h"
 #include "common/progress.h"
+#include "datasets/arrays.h"
 #include "datasets/convert_options.h"
 #include "datasets/edge_lists.h"
 #include "datasets/ggnn_file.h"
@@ -34,6 +37,7 @@ typedef struct {
     int64_t first;                /* name of id 0 */
     int64_t num_nodes, num_edges; /* num_nodes: -1 while ids are compacted; num_edges: as read, then of the output */
     const int64_t* indptr;        /* of the output */
+    array edge_rows;              /* a row of each edge, read by builder_end_edges; in NULL: none, or they are added */
 
     void* rows;              /* (num_nodes, width) floats or halves */
     int64_t width, num_rows; /* rows so far */
@@ -54,6 +58,7 @@ typedef struct {
     int64_t num_nodes, expected, most;
     bool weighted, both, drop_loops;
     int64_t first; /* what the file calls id 0, where ids are compacted and keep their names */
+    int64_t width; /* of the rows that builder_add_edge_features gets; 0: none. Not beside edge_rows */
 } builder_edges;
 bool builder_begin_edges(builder* b, const builder_edges* about, error* why);
 
@@ -61,6 +66,11 @@ bool builder_begin_edges(builder* b, const builder_edges* about, error* why);
    fails, named "edge E" by its number; a reader that knows a line checks before. */
 bool builder_add_edges(builder* b, const int64_t* src, const int64_t* dst, const float* weight, int64_t count,
                        error* why);
+
+/* Rows of edges come in the order of the edges, one for each. Is it the format's that are wanted? Those that are not wanted
+   are not read. A reader that finds an array of them opens it as edge_rows, before builder_begin_edges. */
+bool builder_wants_edge_features(const builder* b);
+bool builder_add_edge_features(builder* b, const float* rows, int64_t count, error* why);
 bool builder_end_edges(builder* b, error* why);
 
 /* Returns (num_nodes) to fill with what the source of the data called each node, unless compaction did (renamed). */

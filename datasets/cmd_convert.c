@@ -53,12 +53,17 @@ static const char about[] =
     "          weight; directed as is; A is square\n"
     "  ogb     folder with raw/edge.csv.gz ...: directed as is; ogbn-products needs --undirected\n"
     "  edges   src,dst[,weight] by commas, tabs or spaces: directed as is. Line 1 may name the columns: src, source,\n"
-    "          from, head, row, u, dst, target, to, tail, col, v, node, id, weight and the like (id_1, FromNodeId)\n"
+    "          from, head, row, u, dst, target, to, tail, col, v, node, id, weight and the like (id_1, FromNodeId).\n"
+    "          --edge-columns says what other columns are\n"
     "  npy     folder with indptr + indices (in-neighbours), edge_index (2,E) or edges (E,2); feat, label,\n"
     "          train, val, test as masks (bools, bytes, floats) or lists of ids: directed as is\n"
     "  snap    '#' comments, src dst: directed as is\n"
     "  konect  '%' comments, ids from 1: directed or not as its first line says; weights where it says so\n"
     "  mtx     Matrix Market, ids from 1: general directed as is, symmetric undirected\n"
+    "Features of edges come from edge_attr, edge_features or edge_feat of npz and npy, from OGB's raw/edge-feat, from columns\n"
+    "of a list (--edge-columns), or from a .npy beside any format (--edge-features): a row of each edge, in the order in which\n"
+    "IN has them. An edge and the reverse that --undirected adds have one row; of duplicates the first one's row stays, with\n"
+    "--keep-duplicates every one's; a self-loop that is dropped takes its row along.\n"
     "Text may be gzipped. Ids that are not 0 .. N-1 are compacted in ascending order and kept as external_id.\n"
     "Duplicate edges are dropped (the first stays), self-loops kept.\n"
     "ogb-binary, reddit and graphsaint are known by name, but not read yet.";
@@ -92,7 +97,7 @@ int convert_main(int argc, char** argv)
 {
     convert_options how = {.report = stdout};
     command given = {0};
-    int format = FORMAT_AUTO, loops = LOOPS_AUTO, arguments = 0, exit_code;
+    int format = FORMAT_AUTO, loops = LOOPS_AUTO, columns = COLUMNS_AUTO, arguments = 0, exit_code;
     int64_t seed = 1;
     const char* path[2] = {"", ""};
     error why = {""};
@@ -105,11 +110,16 @@ int convert_main(int argc, char** argv)
          NULL},
         {"self-loops", OPTION_CHOICE, &loops, 0, 0, "auto|keep|drop|add", "add: one where a node has none", NULL},
         {"drop-weights", OPTION_FLAG, &how.drop_weights, 0, 0, NULL, "leave edge weights out", NULL},
+        {"edge-columns", OPTION_CHOICE, &columns, 0, 0, CONVERT_COLUMNS,
+         "edges, snap, konect: what stands behind source and target; auto: a third column as is usual for the format", NULL},
+        {"edge-features", OPTION_TEXT, &how.edge_features, 0, 0, "FILE.npy",
+         "features of edges, (edges, width), in place of the format's", NULL},
+        {"drop-edge-features", OPTION_FLAG, &how.drop_edge_features, 0, 0, NULL, "leave features of edges out", NULL},
         {"nodes", OPTION_INT, &how.num_nodes, 0, 2.8e14, "N",
          "of a bare edge list: ids are 0 to N-1 and stay; 0: compact them", NULL},
         {"row-normalise", OPTION_FLAG, &how.row_normalise, 0, 0, NULL,
          "divide each row of features by the sum of its absolute values", NULL},
-        {"fp16", OPTION_FLAG, &how.half, 0, 0, NULL, "store features as 16-bit floats", NULL},
+        {"fp16", OPTION_FLAG, &how.half, 0, 0, NULL, "store features of nodes and edges as 16-bit floats", NULL},
         {"random-features", OPTION_INT, &how.random_features, 0, 1 << 24, "F",
          "give a bare graph F features, uniform in [-1, 1)", NULL},
         {"classes", OPTION_INT, &how.classes, 0, 1 << 20, "C", "give a bare graph random labels of C classes", NULL},
@@ -125,9 +135,11 @@ int convert_main(int argc, char** argv)
     if (!command_begin(usage, about, table, argc, argv, path, &arguments, 2, 2, &exit_code)) return exit_code;
     how.format = (convert_format)format;
     how.loops = (convert_loops)loops;
+    how.columns = (convert_columns)columns;
     how.seed = (uint64_t)seed;
     if (same_file(path[0], path[1])) error_set(&why, "%s: IN and OUT are one file", path[1]);
     if (is_part_of(path[0], path[1])) error_set(&why, "%s: OUT is a file of IN", path[1]);
+    if (how.edge_features && same_file(how.edge_features, path[1])) error_set(&why, "%s: OUT has the features of edges", path[1]);
     if (why.text[0] || !settle(&how, &given, &why)) return command_refused("convert", &why);
     return convert(path[0], path[1], &how, &why) && standard_flush(&why) ? EXIT_GOOD : command_failed(&why);
 }

@@ -108,6 +108,21 @@ bool convert_detect(convert_format* format, const char* in, error* why)
     return memcmp(magic, "PK", 2) == 0 ? detect_archive(format, in, why) : detect_text(format, in, why);
 }
 
+/* ---- features of edges ---------------------------------------------------------------------------------------- */
+
+/* Do the options that say where they come from go together, and with the format? */
+static bool check_edge_features(const convert_options* how, convert_format format, const char* in, error* why)
+{
+    const bool lists = format == FORMAT_EDGES || format == FORMAT_SNAP || format == FORMAT_KONECT;
+    const bool columns = how->columns == COLUMNS_FEATURES || how->columns == COLUMNS_WEIGHT_FEATURES;
+    if (how->columns != COLUMNS_AUTO && !lists)
+        return error_set(why, "%s: --edge-columns is for lists of edges (edges, snap, konect), this is %s", in, formats[format].name);
+    if ((how->edge_features != NULL) + columns + how->drop_edge_features > 1)
+        return error_set(why, "%s: features of edges come from one place: of --edge-features, --edge-columns features and "
+                              "--drop-edge-features one can be", in);
+    return true;
+}
+
 /* ---- conversion ----------------------------------------------------------------------------------------------- */
 
 bool convert(const char* in, const char* out, const convert_options* how, error* why)
@@ -118,6 +133,7 @@ bool convert(const char* in, const char* out, const convert_options* how, error*
     if (format == FORMAT_AUTO && !convert_detect(&format, in, why)) return false;
     if (!formats[format].read)
         return error_set(why, "%s: %s: this format is known, but not supported yet", in, formats[format].about);
+    if (!check_edge_features(how, format, in, why)) return false;
     if (how->report)
         fprintf(how->report, "reading    %s as %s (%s)\n", printable(shown, sizeof shown, in), formats[format].name,
                 formats[format].about);

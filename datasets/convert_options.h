@@ -26,11 +26,18 @@ typedef enum { LOOPS_AUTO, LOOPS_KEEP, LOOPS_DROP, LOOPS_ADD } convert_loops;
 typedef enum { DIRECTION_AUTO, DIRECTION_AS_IS, DIRECTION_BOTH } convert_direction;
 typedef enum { TRAIN_UNIFORM, TRAIN_DEGREE } convert_train;
 
+/* What the columns behind source and target are, in lists of edges. AUTO: what is usual for the format. */
+#define CONVERT_COLUMNS "auto|none|weight|features|weight-features"
+typedef enum { COLUMNS_AUTO, COLUMNS_NONE, COLUMNS_WEIGHT, COLUMNS_FEATURES, COLUMNS_WEIGHT_FEATURES } convert_columns;
+
 typedef struct { /* zeros: every default */
     convert_format format;
     convert_direction direction; /* BOTH: each edge gets its reverse; AUTO: what is usual for the format */
     convert_loops loops;
     bool keep_duplicates, drop_weights, row_normalise, half;
+    convert_columns columns;
+    const char* edge_features; /* a .npy with a row of each edge, in the order in which edges are read; NULL: the format's own */
+    bool drop_edge_features;
     int64_t num_nodes; /* of a bare edge list: ids are 0 .. num_nodes - 1; 0: compact the ids that occur */
     int64_t random_features, classes; /* width and number of classes to make up for a bare graph; 0: none */
     bool split;                       /* make one: shares of the nodes with a label */

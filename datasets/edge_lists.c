@@ -6,6 +6,7 @@
 #include "common/memory.h"
 #include "common/resources.h"
 #include "datasets/dataset.h"
+#include "datasets/writer.h"
 
 static const int64_t EDGES_MAX = (int64_t)1 << 48;
 
@@ -36,8 +37,9 @@ static edge_sorter_options sorter_options(const edge_lists_options* how, const c
                                    .memory = left > how->memory / 4 ? left : how->memory / 4,
                                    .expected = how->most << how->both,
                                    .num_nodes = how->num_nodes > 0 ? how->num_nodes : 0,
-                                   .weighted = how->weighted,
-                                   .both = how->both};
+                                   .weighted = how->weighted && !how->width,
+                                   .both = how->both,
+                                   .numbered = how->width > 0};
     return options;
 }
 
@@ -48,13 +50,29 @@ static bool may_be_half(const edge_lists_options* how)
     return how->most < 1 || how->most / 2 > how->expected || (how->both && !how->distinct);
 }
 
+static int64_t row_bytes(const edge_lists_options* how) { return how->width * (how->half ? 2 : 4); }
+
+/* count items of so many bytes; what is more than any disk has is INT64_MAX / 8. */
+static int64_t bytes_of(int64_t count, int64_t item)
+{
+    return item < 1 || count < INT64_MAX / 8 / item ? count * item : INT64_MAX / 8;
+}
+
+/* Rows and weights of the edges as they are read, and the numbers of all that are written. */
+static int64_t row_scratch(const edge_lists_options* how)
+{
+    int64_t item = row_bytes(how) + (how->weighted ? (int64_t)sizeof(float) : 0) + ((int64_t)sizeof(int64_t) << how->both);
+    return how->width ? bytes_of(how->expected, item) : 0;
+}
+
 static bool check_disk(edge_lists* l, const edge_sorter_options* sorter, error* why)
 {
     const edge_lists_options* how = &l->how;
     int64_t edges = how->expected << how->both, edge = (int64_t)sizeof(ggnn_node) + (how->weighted ? 4 : 0);
-    int64_t scratch = edge_sorter_scratch_bytes(sorter, edges), has = resources_disk(l->out->path);
-    int64_t file = how->more_bytes + edges * edge + (how->num_nodes > 0 ? how->num_nodes * 8 : 0);
-    int64_t memory = scratch ? how->memory : edges * (how->weighted ? 16 : 8) + node_bytes(how);
+    int64_t sorted = edge_sorter_scratch_bytes(sorter, edges), has = resources_disk(l->out->path);
+    int64_t scratch = sorted + row_scratch(how);
+    int64_t file = how->more_bytes + bytes_of(edges, edge + row_bytes(how)) + (how->num_nodes > 0 ? how->num_nodes * 8 : 0);
+    int64_t memory = sorted ? how->memory : edges * (how->weighted || how->width ? 16 : 8) + node_bytes(how);
     char text[5][24];
     if (memory > how->memory) memory = how->memory;
     l->takes = memory + scratch + file;
@@ -82,13 +100,18 @@ bool edge_lists_open(edge_lists* l, const edge_lists_options* how, ggnn_file_wri
     if (how->most > EDGES_MAX) l->how.most = 0;
     if (!check_nodes(&l->how, why)) return false;
     edge_sorter_options sorter = sorter_options(&l->how, out->path);
-    return check_disk(l, &sorter, why) && edge_sorter_open(&l->sorter, &sorter, why);
+    return check_disk(l, &sorter, why) && edge_sorter_open(&l->sorter, &sorter, why) &&
+           (!how->width || (edge_rows_open(&l->rows, out->path, row_bytes(how), why) &&
+                            (!how->weighted || edge_rows_open(&l->weights, out->path, sizeof(float), why))));
 }
 
 void edge_lists_close(edge_lists* l)
 {
     edge_sorter_close(&l->sorter);
     compact_close(&l->map);
+    edge_rows_close(&l->rows);
+    edge_rows_close(&l->weights);
+    if (l->number.data) ggnn_file_scratch_close(&l->number);
 }
 
 /* ---- edges as they are read ----------------------------------------------------------------------------------- */
@@ -111,12 +134,18 @@ bool edge_lists_add(edge_lists* l, const int64_t* src, const int64_t* dst, const
     if (place < 0) return false;
     for (int64_t i = 0; i < count; i++) {
         float w = l->how.weighted ? weight[i] : 1;
-        edge_sorter_put(&l->sorter, place + added++, &(sorted_edge){dst[i], src[i], false, w});
+        edge_sorter_put(&l->sorter, place + added++, &(sorted_edge){dst[i], src[i], false, w, l->num_read + i});
         if (both && src[i] != dst[i])
-            edge_sorter_put(&l->sorter, place + added++, &(sorted_edge){src[i], dst[i], true, w});
+            edge_sorter_put(&l->sorter, place + added++, &(sorted_edge){src[i], dst[i], true, w, l->num_read + i});
     }
     edge_sorter_end(&l->sorter, added);
-    return true;
+    l->num_read += count;
+    return !l->weights.item || edge_rows_add(&l->weights, weight, count, why);
+}
+
+bool edge_lists_add_rows(edge_lists* l, const void* rows, int64_t count, error* why)
+{
+    return edge_rows_add(&l->rows, rows, count, why);
 }
 
 /* ---- lists, an edge at a time --------------------------------------------------------------------------------- */
@@ -125,7 +154,8 @@ typedef struct {
     const edge_lists* l;
     edge_counts found;
     ggnn_node* indices; /* NULL: they are counted */
-    float* weight;      /* NULL: none */
+    float* weight;      /* NULL: none, or they lie with the rows */
+    int64_t* number;    /* NULL: edges have no rows */
     int64_t node;       /* whose list is open */
     int64_t dst;        /* what it is called in the edges; -1: there was none yet */
     int64_t at;         /* of the list's next entry: in the list where they are counted, else in indices */
@@ -174,6 +204,7 @@ static void take_edge(list_cursor* c, const sorted_edge* e)
         if (e->src > e->dst) put_entry(c, c->node, 1);
         c->wants_loop = false;
     }
+    if (c->number) c->number[c->at] = e->number;
     put_entry(c, number_of(c->l, e->src), e->weight);
     c->last = e->src;
 }
@@ -200,7 +231,8 @@ static void list_piece(void* context, int64_t piece, edge_stream* in)
     c.wants_loop = l->how.add_loops;
     if (!job->found) {
         c.indices = l->lists.indices;
-        c.weight = l->lists.weight;
+        c.weight = l->weights.item ? NULL : l->lists.weight;
+        c.number = l->number.data;
         c.at = l->lists.indptr[c.node];
     }
     for (int64_t count; (count = edge_stream_next(in, &record)) > 0;)
@@ -219,9 +251,9 @@ static void list_piece(void* context, int64_t piece, edge_stream* in)
 
 /* ---- all ------------------------------------------------------------------------------------------------------ */
 
-static void* reserve(edge_lists* l, const char* name, ggnn_file_type type, int64_t count, error* why)
+static void* reserve(edge_lists* l, const char* name, ggnn_file_type type, int32_t num_dims, const int64_t* dim, error* why)
 {
-    void* array = ggnn_file_reserve(l->out, name, type, 1, &count);
+    void* array = ggnn_file_reserve(l->out, name, type, num_dims, dim);
     if (!array) error_set(why, "%s", l->out->error);
     return array;
 }
@@ -243,7 +275,8 @@ bool edge_lists_count(edge_lists* l, error* why)
     if (!edge_sorter_finish(&l->sorter, why)) return false;
     if (!l->lists.indptr) {
         if (!number_nodes(l, why)) return false;
-        l->lists.indptr = reserve(l, "indptr", GGNN_FILE_I64, l->lists.num_nodes + 1, why);
+        const int64_t count = l->lists.num_nodes + 1;
+        l->lists.indptr = reserve(l, "indptr", GGNN_FILE_I64, 1, &count, why);
         if (!l->lists.indptr) return false;
     }
     list_job job = {l, memory_new((size_t)l->sorter.num_pieces * sizeof(edge_counts), "counts of pieces", why)};
@@ -261,12 +294,25 @@ bool edge_lists_count(edge_lists* l, error* why)
     return true;
 }
 
+/* What lies in the order of reading goes to its edges' positions. The sorter's memory is theirs by then. */
+static bool place_rows(edge_lists* l, void* rows, error* why)
+{
+    const int64_t *number = l->number.data, count = l->lists.num_edges;
+    edge_sorter_close(&l->sorter);
+    return (!l->weights.item || edge_rows_place(&l->weights, l->lists.weight, number, count, l->how.memory, why)) &&
+           edge_rows_place(&l->rows, rows, number, count, l->how.memory, why);
+}
+
 bool edge_lists_write(edge_lists* l, error* why)
 {
-    l->lists.indices = reserve(l, "indices", DATASET_NODE, l->lists.num_edges, why);
+    const int64_t dim[2] = {l->lists.num_edges, l->how.width};
+    void* rows = NULL;
+    l->lists.indices = reserve(l, "indices", DATASET_NODE, 1, dim, why);
     if (!l->lists.indices) return false;
-    if (l->how.weighted && !(l->lists.weight = reserve(l, "weight", GGNN_FILE_F32, l->lists.num_edges, why)))
-        return false;
+    if (l->how.weighted && !(l->lists.weight = reserve(l, "weight", GGNN_FILE_F32, 1, dim, why))) return false;
+    if (dim[1] && !(rows = reserve(l, "edge_feat", l->how.half ? GGNN_FILE_F16 : GGNN_FILE_F32, 2, dim, why))) return false;
+    if (rows && !writer_scratch(&l->number, l->out->path, dim[0] * (int64_t)sizeof(int64_t)))
+        return error_set(why, "%s", l->number.error);
     edge_sorter_scan(&l->sorter, "writing lists", list_piece, &(list_job){l, NULL});
-    return true;
+    return !rows || place_rows(l, rows, why);
 }

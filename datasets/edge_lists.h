@@ -1,9 +1,9 @@
 /* edge_lists.h - edges in any order become the sorted in-neighbour lists of a .ggnn file: sections indptr, indices,
-   weight. What convert and generate build graphs with.
+   weight, edge_feat. What convert and generate build graphs with.
 
    Edges are sorted in memory, or in runs on the disk where they do not fit (edge_sort.h), and read twice: to count and
-   to write. Every array is written once, from its beginning to its end. The file does not depend on memory or
-   threads. */
+   to write. Every array is written once, from its beginning to its end; rows of edges, which are kept on the disk until
+   their places are known, in passes (edge_rows.h). The file does not depend on memory or threads. */
 #ifndef DATASETS_EDGE_LISTS_H
 #define DATASETS_EDGE_LISTS_H
 #include <stdbool.h>
@@ -11,6 +11,7 @@
 
 #include "common/error.h"
 #include "datasets/compact.h"
+#include "datasets/edge_rows.h"
 #include "datasets/edge_sort.h"
 #include "datasets/ggnn_file.h"
 #include "ggnn.h"
@@ -25,6 +26,8 @@ typedef struct {
     int64_t memory;     /* bytes to work in; 0: what the machine has available, resources.h */
     int64_t held_bytes; /* bytes of `memory` that the caller takes */
     bool weighted, both, drop_loops, add_loops, keep_duplicates;
+    int64_t width; /* of the edges' rows; 0: they have none. Not with add_loops, as such a loop has no row */
+    bool half;     /* rows are halves, not floats */
 } edge_lists_options;
 
 typedef struct { /* in the edges as read, reverses left out */
@@ -38,6 +41,10 @@ typedef struct {
     bool renamed;    /* ids were compacted, and differ from those that were read */
     compact_map map; /* where ids were compacted */
     edge_counts found;
+    int64_t num_read; /* edges, without reverses */
+    edge_rows rows;   /* of those, and their weights where they have rows: open where they are wanted */
+    edge_rows weights;
+    ggnn_file_scratch number; /* (num_edges) of the edge at each position */
     ggnn_lists lists; /* in the output */
     int64_t takes;    /* bytes of memory, scratch and file together */
     char plan[320];   /* "1.2 GB of memory (--memory 20 GB), ...": what it takes, for the user */
@@ -54,10 +61,14 @@ enum { EDGE_LISTS_BATCH = EDGE_SORT_BATCH / 2 };
 bool edge_lists_add(edge_lists* l, const int64_t* src, const int64_t* dst, const float* weight, int64_t count,
                     error* why);
 
+/* The rows of the next count edges, floats or halves: as many as edges in all, before edge_lists_write. An edge's reverse
+   has its row; of duplicates the first one's row stays, as its weight does. */
+bool edge_lists_add_rows(edge_lists* l, const void* rows, int64_t count, error* why);
+
 /* Numbers the nodes, reserves indptr, and counts: found, lists.num_nodes, lists.num_edges. Edges may be added after it,
    but for compacted ids; then it is called again. */
 bool edge_lists_count(edge_lists* l, error* why);
 
-/* Writes indices and weight, after edge_lists_count. */
+/* Writes indices, weight and edge_feat, after edge_lists_count. */
 bool edge_lists_write(edge_lists* l, error* why);
 #endif

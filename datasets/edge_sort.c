@@ -13,7 +13,7 @@ enum {
     SMALL = 32,         /* records that are sorted by insertion */
     RESTART = 4096,     /* records of a run from one place to begin at to the next */
     BLOCK = 256,        /* records that a reader decodes at once, and a merge hands out */
-    CODED_MAX = 10 + 10 + 4, /* bytes of an edge in a run, whatever its ids */
+    CODED_MAX = 10 + 10 + 10, /* bytes of an edge in a run, whatever its ids and its number */
     SAMPLES = 1 << 14,  /* targets looked at, of all runs, to cut pieces of even size; 16 of each at least */
     MAX_PIECES = 256
 };
@@ -150,21 +150,20 @@ typedef struct { /* the edge before */
 } coder;
 
 /* Source and direction, as the difference within a list; the lowest bit of the first byte tells that another list
-   begins, how far on is told behind. Then the weight. */
-static unsigned char* put_edge(unsigned char* p, coder* c, uint64_t dst, uint64_t from, const uint32_t* weight)
+   begins, how far on is told behind. */
+static unsigned char* put_edge(unsigned char* p, coder* c, uint64_t dst, uint64_t from)
 {
     bool begins = dst != c->dst;
     uint64_t n = begins ? from : from - c->from;
     *p++ = (unsigned char)((n > 63 ? 128 : 0) | (n & 63) << 1 | begins);
     if (n > 63) p = put_number(p, n >> 6);
     if (begins) p = put_number(p, dst - c->dst);
-    if (weight) memcpy(p, weight, sizeof *weight);
     c->dst = dst;
     c->from = from;
-    return p + (weight ? sizeof *weight : 0);
+    return p;
 }
 
-static const unsigned char* get_edge(const unsigned char* p, coder* c, uint32_t* weight)
+static const unsigned char* get_edge(const unsigned char* p, coder* c)
 {
     unsigned first = *p++;
     uint64_t n = first >> 1 & 63, more = 0, on = 0;
@@ -173,16 +172,34 @@ static const unsigned char* get_edge(const unsigned char* p, coder* c, uint32_t*
     if (first & 1) p = get_number(p, &on);
     c->from = first & 1 ? n : c->from + n;
     c->dst += on;
-    if (!weight) return p;
-    memcpy(weight, p, sizeof *weight);
-    return p + sizeof *weight;
+    return p;
+}
+
+/* Behind an edge: its number or its weight. */
+static unsigned char* put_tail(unsigned char* p, const edge_sorter* s, uint64_t tail)
+{
+    uint32_t weight = (uint32_t)tail;
+    if (s->how.numbered) return put_number(p, tail);
+    if (!s->how.weighted) return p;
+    memcpy(p, &weight, sizeof weight);
+    return p + sizeof weight;
+}
+
+static const unsigned char* get_tail(const unsigned char* p, const edge_sorter* s, uint64_t* tail)
+{
+    uint32_t weight;
+    if (s->how.numbered) return get_number(p, tail);
+    if (!s->how.weighted) return p;
+    memcpy(&weight, p, sizeof weight);
+    *tail = weight;
+    return p + sizeof weight;
 }
 
 /* ---- open, add ------------------------------------------------------------------------------------------------ */
 
 static int words_of(const edge_sorter_options* how, int64_t largest)
 {
-    return largest >= PACKED_IDS ? 3 : how->weighted ? 2 : 1;
+    return largest >= PACKED_IDS ? 3 : how->weighted || how->numbered ? 2 : 1;
 }
 
 static int64_t room_of(const edge_sorter_options* how, int words)
@@ -200,17 +217,18 @@ static int64_t number_bytes(uint64_t n)
     return bytes;
 }
 
-/* Of a source, with the weight, as put_edge writes it. */
-static int64_t source_bytes(const edge_sorter_options* how, int64_t largest)
+/* Of a source, with weight or number, as put_edge and put_tail write it; edges: those that numbers are below. */
+static int64_t source_bytes(const edge_sorter_options* how, int64_t largest, int64_t edges)
 {
-    return 1 + number_bytes((uint64_t)largest >> (how->both ? 5 : 6)) + (how->weighted ? 4 : 0);
+    int64_t tail = how->numbered ? number_bytes((uint64_t)edges) : how->weighted ? 4 : 0;
+    return 1 + number_bytes((uint64_t)largest >> (how->both ? 5 : 6)) + tail;
 }
 
 int64_t edge_sorter_scratch_bytes(const edge_sorter_options* how, int64_t edges)
 {
     int64_t largest = how->num_nodes > 0 ? how->num_nodes - 1 : INT32_MAX;
     if (edges <= room_of(how, words_of(how, largest))) return 0;
-    return edges * (source_bytes(how, largest) + 1); /* a new target is mostly less than 128 further on */
+    return edges * (source_bytes(how, largest, edges) + 1); /* a new target is mostly less than 128 further on */
 }
 
 bool edge_sorter_open(edge_sorter* s, const edge_sorter_options* how, error* why)
@@ -307,20 +325,6 @@ typedef struct {
     int64_t bytes, *begin; /* (runs) begin: in the file; afterwards how much was written, or minus the errno */
 } spill_job;
 
-/* Returns an errno. */
-static int write_all(int fd, const unsigned char* p, int64_t bytes, int64_t at)
-{
-    while (bytes > 0) {
-        ssize_t wrote = pwrite(fd, p, (size_t)bytes, (off_t)at);
-        if (wrote < 0 && errno == EINTR) continue;
-        if (wrote <= 0) return wrote < 0 ? errno : EIO;
-        p += wrote;
-        at += wrote;
-        bytes -= wrote;
-    }
-    return 0;
-}
-
 static void spill_run(void* context, int64_t i)
 {
     spill_job* job = context;
@@ -334,9 +338,8 @@ static void spill_run(void* context, int64_t i)
         const uint64_t* r = run->record + k * s->words;
         sorted_edge e = edge_sorter_edge(s, r);
         uint64_t from = (uint64_t)e.src << s->how.both | e.reverse;
-        uint32_t weight = (uint32_t)r[s->words - 1];
         if (p - first > job->bytes - CODED_MAX) {
-            if (!failure) failure = write_all(s->fd, first, p - first, at);
+            if (!failure) failure = writer_put(s->fd, first, p - first, at);
             at += p - first;
             p = first;
         }
@@ -344,20 +347,16 @@ static void spill_run(void* context, int64_t i)
             run->restart[k / RESTART] = (edge_restart){e.dst, at + (p - first)};
             c = (coder){(uint64_t)e.dst, 0};
         }
-        p = put_edge(p, &c, (uint64_t)e.dst, from, s->how.weighted ? &weight : NULL);
+        p = put_tail(put_edge(p, &c, (uint64_t)e.dst, from), s, r[s->words - 1]);
     }
-    if (!failure) failure = write_all(s->fd, first, p - first, at);
+    if (!failure) failure = writer_put(s->fd, first, p - first, at);
     job->begin[i] = failure ? -failure : at + (p - first) - job->begin[i];
 }
 
 static bool open_scratch(edge_sorter* s, error* why)
 {
-    ggnn_file_scratch scratch;
-    if (s->fd >= 0) return true;
-    if (!writer_scratch(&scratch, s->how.path, 0)) return error_set(why, "%s", scratch.error);
-    s->fd = dup(scratch.fd);
-    ggnn_file_scratch_close(&scratch);
-    return s->fd >= 0 || error_set(why, "%s: scratch: %s", s->how.path, strerror(errno));
+    if (s->fd < 0) s->fd = writer_scratch_file(s->how.path, why);
+    return s->fd >= 0;
 }
 
 /* Every run has room for the most that its edges can take: the file has holes where they took less. */
@@ -368,7 +367,7 @@ static bool spill_runs(edge_sorter* s, spill_job* job, int64_t runs, error* why)
                                          "an index of a run", why);
         if (!job->run[i].restart) return false;
         job->begin[i] = s->end;
-        s->end += job->run[i].count * (source_bytes(&s->how, s->largest) + number_bytes((uint64_t)s->largest));
+        s->end += job->run[i].count * (source_bytes(&s->how, s->largest, s->added) + number_bytes((uint64_t)s->largest));
     }
     parallel_each(runs, spill_run, job);
     for (int64_t i = 0; i < runs; i++) {
@@ -437,26 +436,26 @@ struct edge_stream {
 
 static const uint64_t none[3] = {UINT64_MAX, UINT64_MAX, UINT64_MAX};
 
-static void set_record(const edge_sorter* s, uint64_t* r, const coder* c, uint32_t weight)
+static void set_record(const edge_sorter* s, uint64_t* r, const coder* c, uint64_t tail)
 {
     uint64_t from = s->how.both ? c->from : c->from << 1;
     r[0] = s->words < 3 ? c->dst << 32 | from : c->dst;
     if (s->words == 3) r[1] = from;
-    if (s->words > 1) r[s->words - 1] = weight;
+    if (s->words > 1) r[s->words - 1] = tail;
 }
 
 /* Decodes the next records that belong to the piece; none left: `none`. */
 static void refill(reader* r, const edge_stream* in)
 {
     const edge_sorter* s = in->s;
-    uint32_t weight = 0, *wanted = s->how.weighted ? &weight : NULL;
+    uint64_t tail = 0;
     int64_t n = 0, count = r->run->record ? 0 : r->run->count;
     while (n < BLOCK && r->index < count) {
         if (r->index % RESTART == 0) r->c = (coder){(uint64_t)r->run->restart[r->index / RESTART].dst, 0};
-        r->coded = get_edge(r->coded, &r->c, wanted);
+        r->coded = get_tail(get_edge(r->coded, &r->c), s, &tail);
         r->index++;
         if ((int64_t)r->c.dst > in->last) r->index = count;
-        else if ((int64_t)r->c.dst >= in->first) set_record(s, r->block + n++ * s->words, &r->c, weight);
+        else if ((int64_t)r->c.dst >= in->first) set_record(s, r->block + n++ * s->words, &r->c, tail);
     }
     r->at = n ? r->block : none;
     r->end = n ? r->block + n * s->words : none;

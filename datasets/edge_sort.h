@@ -17,6 +17,7 @@ typedef struct {
     int64_t dst, src;
     bool reverse; /* the reverse of an edge: after the edges themselves between the same two nodes */
     float weight;
+    int64_t number; /* of the edge as it was read, from 0; its reverse has the same one */
 } sorted_edge;
 
 typedef struct { /* where a reader may begin: every few thousand edges of a run */
@@ -36,12 +37,13 @@ typedef struct { /* what may be asked of a sorter; zeros are valid but for path 
     int64_t expected;  /* edges at most, where that is known: the buffer is not larger; 0: not known */
     int64_t num_nodes; /* ids are below; 0: not known */
     bool weighted, both;
+    bool numbered; /* edges keep their numbers, which are below the edges added. Not with weights */
 } edge_sorter_options;
 enum { EDGE_SORT_LEAST = 1 << 20 };
 
 typedef struct {
     edge_sorter_options how;
-    int words;        /* of a record: 1 packed, 2 packed and weighted, 3 for ids of 2^31 and more */
+    int words;        /* of a record: 1 packed, 2 packed and weighted or numbered, 3 for ids of 2^31 and more */
     uint64_t* buffer; /* (room, words) */
     int64_t room, count;
     int64_t added;   /* edges in all */
@@ -93,7 +95,7 @@ void edge_sort_records(uint64_t* record, int64_t count, int words);
 /* ---- records -------------------------------------------------------------------------------------------------- */
 
 /* The last word of those with weights is the place in the buffer, then the weight's bits: all differ, so that edges
-   stay as they came. */
+   stay as they came. Numbers differ by themselves. */
 static inline uint64_t edge_sort_tail(int64_t place, float weight)
 {
     uint32_t bits;
@@ -110,14 +112,15 @@ static inline void edge_sorter_put(edge_sorter* s, int64_t place, const sorted_e
         r[0] = (uint64_t)e->dst;
         r[1] = from;
     }
-    if (s->words > 1) r[s->words - 1] = edge_sort_tail(place, e->weight);
+    if (s->words > 1) r[s->words - 1] = s->how.numbered ? (uint64_t)e->number : edge_sort_tail(place, e->weight);
 }
 
 static inline sorted_edge edge_sorter_edge(const edge_sorter* s, const uint64_t* r)
 {
     bool packed = s->words < 3;
     uint64_t from = packed ? (uint32_t)r[0] : r[1];
-    sorted_edge e = {(int64_t)(packed ? r[0] >> 32 : r[0]), (int64_t)(from >> 1), from & 1, 1};
+    sorted_edge e = {(int64_t)(packed ? r[0] >> 32 : r[0]), (int64_t)(from >> 1), from & 1, 1, 0};
+    if (s->how.numbered) e.number = (int64_t)r[s->words - 1];
     if (s->how.weighted) {
         uint32_t bits = (uint32_t)r[s->words - 1];
         memcpy(&e.weight, &bits, sizeof bits);

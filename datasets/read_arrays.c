@@ -170,65 +170,18 @@ static bool read_sparse_edges(builder* b, sparse_rows* m, bool outgoing, const b
 
 /* ---- features ------------------------------------------------------------------------------------------------- */
 
-/* Rows [first, first + count) of all columns, by rows. */
-static bool gather_rows(builder* b, array* a, float* matrix, int64_t first, int64_t count, error* why)
+static bool add_features(void* context, const float* rows, int64_t count, error* why)
 {
-    int64_t rows = a->h.shape[0], width = a->h.count / rows;
-    float column[COLUMN_CHUNK];
-    for (int64_t j = 0; j < width; j++)
-        for (int64_t done = 0, some; done < rows; done += some) {
-            some = smaller(COLUMN_CHUNK, rows - done);
-            if (!array_floats(a, column, some, why)) return false;
-            for (int64_t i = 0; i < some; i++)
-                if (done + i >= first && done + i < first + count)
-                    matrix[(done + i - first) * width + j] = column[i];
-            progress_update(&b->bar, first * width + j * count);
-        }
-    return array_end(a, why);
+    return builder_add_features(context, rows, count, why);
 }
 
-/* By columns: as many rows as half the memory takes are gathered, then the array is read again for the next ones. */
-static bool read_by_columns(builder* b, const array_set* set, const char* names, int64_t rows, int64_t width,
-                            error* why)
+static bool read_dense_features(builder* b, array* a, error* why)
 {
-    int64_t most = resources_memory_or(b->how->memory) / 2 / width / (int64_t)sizeof(float);
-    int64_t step = most < 1 ? 1 : smaller(most, rows);
-    float* chunk = memory_new(memory_product((size_t)step, (size_t)width, sizeof *chunk), "rows of features", why);
-    bool ok = chunk != NULL;
-    for (int64_t first = 0, some; first < rows && ok; first += some) {
-        array a;
-        some = smaller(step, rows - first);
-        ok = array_open(&a, set, names, true, why) && gather_rows(b, &a, chunk, first, some, why) &&
-             builder_add_features(b, chunk, some, why);
-        array_close(&a);
-    }
-    memory_free(chunk);
-    return ok;
-}
-
-static bool read_by_rows(builder* b, array* a, int64_t rows, int64_t width, error* why)
-{
-    int64_t step = width < (1 << 16) ? (1 << 16) / width : 1;
-    float* chunk = memory_new(memory_product((size_t)step, (size_t)width, sizeof *chunk), "rows of features", why);
-    bool ok = chunk != NULL;
-    for (int64_t done = 0, some; done < rows && ok; done += some) {
-        some = smaller(step, rows - done);
-        ok = array_floats(a, chunk, some * width, why) && builder_add_features(b, chunk, some, why);
-        progress_update(&b->bar, (done + some) * width);
-    }
-    memory_free(chunk);
-    return ok;
-}
-
-static bool read_dense_features(builder* b, const array_set* set, const char* names, array* a, error* why)
-{
-    int64_t rows = a->h.shape[0], width = a->h.num_dims == 2 ? a->h.shape[1] : 1;
-    if (a->h.num_dims < 1 || a->h.num_dims > 2 || rows != b->num_nodes)
+    if (a->h.num_dims < 1 || a->h.num_dims > 2 || a->h.shape[0] != b->num_nodes)
         return array_wrong_shape(a, "(nodes, width)", why);
-    if (!builder_begin_features(b, width, why)) return false;
+    if (!builder_begin_features(b, array_width(a), why)) return false;
     progress_begin(&b->bar, "reading features", "values", a->h.count);
-    bool ok = a->h.fortran ? read_by_columns(b, set, names, rows, width, why)
-                           : read_by_rows(b, a, rows, width, why) && array_end(a, why);
+    bool ok = array_rows(a, resources_memory_or(b->how->memory), &b->bar, add_features, b, why);
     progress_end(&b->bar, a->h.count, false);
     return ok && builder_end_features(b, why);
 }
@@ -377,6 +330,7 @@ static bool read_splits(builder* b, const array_set* set, error* why)
 /* ---- heterophilous npz, folders of .npy ----------------------------------------------------------------------- */
 
 #define FEATURES "node_features|features|feat|x"
+#define EDGE_FEATURES "edge_features|edge_attr|edge_feat"
 #define LABELS "node_labels|labels|label|y"
 
 /* Nodes are counted by whatever has a row for each: features, labels, indptr; bare edges need --nodes, or are
@@ -397,12 +351,13 @@ static bool read_graph_arrays(builder* b, const array_set* set, bool both, error
     static const char* const csc[3] = {"indptr", "indices", "weight"};
     int64_t num_nodes;
     if (!count_nodes(b, set, &num_nodes, why)) return false;
+    if (builder_wants_edge_features(b) && !array_open(&b->edge_rows, set, EDGE_FEATURES, false, why)) return false;
     if (arrays_have(set, "edges")) return read_edge_array(b, set, "edges", num_nodes, both, why);
     if (arrays_have(set, "edge_index")) return read_edge_array(b, set, "edge_index", num_nodes, both, why);
     sparse_rows m;
     bool ok = sparse_open(&m, set, csc, num_nodes, false, why);
     int64_t count = ok ? m.indices.h.count : 0;
-    builder_edges about = {m.rows, count, count, m.data.in != NULL, both, false, 0};
+    builder_edges about = {m.rows, count, count, m.data.in != NULL, both, false, 0, 0};
     ok = ok && read_sparse_edges(b, &m, false, &about, why);
     sparse_close(&m);
     return ok;
@@ -429,7 +384,7 @@ static bool read_array_set(builder* b, const array_set* set, bool both, error* w
     array features = {0}, labels = {0};
     bool ok = read_graph_arrays(b, set, both, why) && read_external_ids(b, set, why) &&
               array_open(&features, set, FEATURES, false, why) &&
-              (!features.in || read_dense_features(b, set, FEATURES, &features, why)) &&
+              (!features.in || read_dense_features(b, &features, why)) &&
               array_open(&labels, set, LABELS, false, why) && (!labels.in || read_dense_labels(b, &labels, why)) &&
               read_splits(b, set, why);
     array_close(&features);
@@ -479,7 +434,7 @@ static bool read_shchur_graph(builder* b, const array_set* set, error* why)
     bool ok = sparse_open(&m, set, names, nodes, false, why);
     array_close(&m.data); /* ones */
     int64_t count = ok ? m.indices.h.count : 0;
-    builder_edges about = {nodes, count, count, false, true, true, 0};
+    builder_edges about = {nodes, count, count, false, true, true, 0, 0};
     ok = ok && read_sparse_edges(b, &m, true, &about, why);
     sparse_close(&m);
     return ok;
@@ -493,7 +448,7 @@ static bool read_shchur_features(builder* b, const array_set* set, error* why)
     sparse_rows m;
     if (!array_open(&dense, set, "attr_matrix", false, why)) return false;
     if (dense.in || !arrays_have(set, "attr_indptr")) {
-        bool ok = !dense.in || read_dense_features(b, set, "attr_matrix", &dense, why);
+        bool ok = !dense.in || read_dense_features(b, &dense, why);
         array_close(&dense);
         return ok;
     }
@@ -560,7 +515,7 @@ static bool read_compressed(builder* b, const array_set* set, int64_t nodes, boo
     sparse_rows m;
     bool ok = sparse_open(&m, set, names, nodes, true, why);
     int64_t count = ok ? m.indices.h.count : 0;
-    builder_edges about = {nodes, count, count, true, false, false, 0};
+    builder_edges about = {nodes, count, count, true, false, false, 0, 0};
     ok = ok && read_sparse_edges(b, &m, rows, &about, why);
     sparse_close(&m);
     return ok;
@@ -589,7 +544,7 @@ static bool read_coordinates(builder* b, const array_set* set, int64_t nodes, er
     array row, col, data;
     bool ok = open_coordinates(&row, &col, &data, set, why);
     const int64_t count = ok ? data.h.count : 0;
-    builder_edges about = {nodes, count, count, true, false, false, 0};
+    builder_edges about = {nodes, count, count, true, false, false, 0, 0};
     ok = ok && builder_begin_edges(b, &about, why);
     progress_begin(&b->bar, "reading edges", "edges", count);
     ok = ok && read_columns(b, &row, &col, &data, count, why) && array_end(&col, why) && array_end(&data, why) &&

@@ -1,6 +1,7 @@
 /* A node-property graph as the Open Graph Benchmark distributes it (Hu et al. 2020), in csv files without headers:
      raw/num-node-list, raw/num-edge-list   one number each
      raw/edge                               src,dst
+     raw/edge-feat                          a line an edge
      raw/node-feat, raw/node-label          a line a node
      split/NAME/train, valid, test          a node id a line
    each .csv.gz or .csv. */
@@ -69,6 +70,42 @@ static bool read_size(const char* in, const char* name, int64_t* size, error* wh
     return ok;
 }
 
+/* Opens raw/edge-feat, where it is there and wanted, at its first row, which tells the width. */
+static bool open_edge_rows(const builder* b, text* t, const char* in, int64_t* width, error* why)
+{
+    int columns, more;
+    *width = 0;
+    memset(t, 0, sizeof *t);
+    if (!builder_wants_edge_features(b)) return true;
+    if (!open_csv(t, in, "raw/edge-feat", false, why)) return false;
+    if (!t->in) return true;
+    if ((more = text_next_line(t, why)) < 1) return more == 0 && error_set(why, "%s: is empty", source_name(t->in));
+    if (!text_width(t, &columns, why)) return false;
+    *width = columns;
+    return true;
+}
+
+static bool read_edge_row(builder* b, text* t, float* row, int64_t width, error* why)
+{
+    if (b->lists.rows.count == b->num_edges) return text_fail(t, "more rows than edges", why);
+    return text_row(t, row, width, why) && end_line(t, why) && builder_add_edge_features(b, row, 1, why);
+}
+
+static bool read_edge_rows(builder* b, text* t, int64_t width, error* why)
+{
+    float row[TEXT_ROW_MAX];
+    int more = 1;
+    progress_begin(&b->bar, "reading features of edges", "B", source_total(t->in));
+    while (more == 1 && read_edge_row(b, t, row, width, why)) {
+        progress_update(&b->bar, source_taken(t->in));
+        more = text_next_line(t, why);
+    }
+    progress_end(&b->bar, source_taken(t->in), false);
+    if (more != 0 || b->lists.rows.count == b->num_edges) return more == 0;
+    return error_set(why, "%s: %lld rows for %lld edges (truncated?)", source_name(t->in), (long long)b->lists.rows.count,
+                     (long long)b->num_edges);
+}
+
 static bool read_edge_lines(builder* b, text* t, int64_t num_edges, error* why)
 {
     int64_t src[BATCH], dst[BATCH], count = 0;
@@ -95,14 +132,16 @@ static bool read_edge_lines(builder* b, text* t, int64_t num_edges, error* why)
 static bool read_graph(builder* b, const char* in, error* why)
 {
     int64_t num_nodes, num_edges;
-    text t;
+    text t = {0}, rows = {0};
     if (!read_size(in, "raw/num-node-list", &num_nodes, why) || !read_size(in, "raw/num-edge-list", &num_edges, why))
         return false;
-    if (!open_csv(&t, in, "raw/edge", true, why)) return false;
-    builder_edges about = {num_nodes, num_edges, num_edges, false, false, false, 0};
-    bool ok = builder_begin_edges(b, &about, why) && read_edge_lines(b, &t, num_edges, why);
+    builder_edges about = {num_nodes, num_edges, num_edges, false, false, false, 0, 0};
+    bool ok = open_csv(&t, in, "raw/edge", true, why) && open_edge_rows(b, &rows, in, &about.width, why) &&
+              builder_begin_edges(b, &about, why) && read_edge_lines(b, &t, num_edges, why);
     progress_end(&b->bar, b->num_edges, false);
+    ok = ok && (!rows.in || read_edge_rows(b, &rows, about.width, why));
     close_csv(&t);
+    close_csv(&rows);
     return ok && builder_end_edges(b, why);
 }
 
@@ -129,17 +168,6 @@ static bool read_first_row(text* t, float** row, int64_t* width, error* why)
     return !why->text[0];
 }
 
-static bool read_row(text* t, float* row, int64_t width, error* why)
-{
-    for (int64_t j = 0; j < width; j++) {
-        double value;
-        if (!text_real(t, &value, why)) return false;
-        row[j] = (float)value;
-        if (!isfinite(row[j])) return text_fail(t, "a feature is a finite number", why);
-    }
-    return end_line(t, why);
-}
-
 static bool read_feature_lines(builder* b, text* t, float** row, error* why)
 {
     int64_t width = 0;
@@ -148,7 +176,7 @@ static bool read_feature_lines(builder* b, text* t, float** row, error* why)
     if (more < 0 || !read_first_row(t, row, &width, why)) return false;
     if (!builder_begin_features(b, width, why) || !builder_add_features(b, *row, 1, why)) return false;
     while ((more = text_next_line(t, why)) == 1) {
-        if (!read_row(t, *row, width, why) || !builder_add_features(b, *row, 1, why)) return false;
+        if (!text_row(t, *row, width, why) || !end_line(t, why) || !builder_add_features(b, *row, 1, why)) return false;
         progress_update(&b->bar, source_taken(t->in));
     }
     if (more < 0) return false;

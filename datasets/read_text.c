@@ -9,28 +9,30 @@
 #include "datasets/readers.h"
 #include "datasets/text.h"
 
-enum { BATCH = 4096, HEAD_BYTES = 256 };
+enum { BATCH = 4096, HEAD_BYTES = 256, ROWS = 1 << 16 }; /* ROWS: values of a batch's rows at most */
 
 typedef enum { EXTRA_FORBIDDEN, EXTRA_IGNORED } extra_columns;
 
-typedef struct {       /* how a line is read: u v [weight [...]] */
+typedef struct {       /* how a line is read: u v [weight] [features ...] [...] */
     int64_t base;      /* of the ids: 0 or 1 */
     int64_t num_nodes; /* ids are below base + this; -1: any */
     bool weighted;
+    int width;           /* columns of features */
     extra_columns extra; /* columns after the last one that is read */
 } edge_format;
 
 typedef struct {
     int64_t src[BATCH], dst[BATCH];
     float weight[BATCH];
-    int64_t count, seen;
+    float* rows;         /* (room, width) */
+    int64_t count, room; /* edges; at most */
     bool extra_seen;
 } edge_batch;
 
-static bool flush(builder* b, edge_batch* batch, bool weighted, error* why)
+static bool flush(builder* b, edge_batch* batch, const edge_format* f, error* why)
 {
-    bool ok = builder_add_edges(b, batch->src, batch->dst, weighted ? batch->weight : NULL, batch->count, why);
-    batch->seen += batch->count;
+    bool ok = builder_add_edges(b, batch->src, batch->dst, f->weighted ? batch->weight : NULL, batch->count, why) &&
+              (!f->width || builder_add_edge_features(b, batch->rows, batch->count, why));
     batch->count = 0;
     return ok;
 }
@@ -62,6 +64,7 @@ static bool read_edge(builder* b, text* t, const edge_format* f, edge_batch* bat
     int64_t i = batch->count;
     if (!read_id(t, f, &batch->src[i], why) || !read_id(t, f, &batch->dst[i], why)) return false;
     if (f->weighted && !read_weight(b, t, &batch->weight[i], why)) return false;
+    if (!text_row(t, batch->rows + i * f->width, f->width, why)) return false;
     if (text_more(t, why)) {
         double ignored;
         if (f->extra == EXTRA_FORBIDDEN && text_real(t, &ignored, why))
@@ -74,37 +77,47 @@ static bool read_edge(builder* b, text* t, const edge_format* f, edge_batch* bat
 }
 
 /* Reads edges from the current line to the end. */
+static bool read_batches(builder* b, text* t, const edge_format* f, edge_batch* batch, error* why)
+{
+    int more = 1;
+    progress_begin(&b->bar, "reading edges", "B", source_total(t->in));
+    while (more == 1 && read_edge(b, t, f, batch, why)) {
+        if (batch->count == batch->room && !flush(b, batch, f, why)) break;
+        if (batch->count == 0) progress_update(&b->bar, source_taken(t->in));
+        more = text_next_line(t, why);
+    }
+    bool ok = more == 0 && flush(b, batch, f, why);
+    progress_end(&b->bar, source_taken(t->in), false);
+    if (ok && batch->extra_seen && b->how->report)
+        fprintf(b->how->report, "columns    those after the %s are not read\n", f->weighted ? "third" : "second");
+    return ok;
+}
+
 static bool read_lines(builder* b, text* t, const edge_format* f, error* why)
 {
     edge_batch* batch = memory_new(sizeof *batch, "a batch of edges", why);
     if (!batch) return false;
-    int more = 1;
-    progress_begin(&b->bar, "reading edges", "B", source_total(t->in));
-    while (more == 1 && read_edge(b, t, f, batch, why)) {
-        if (batch->count == BATCH && !flush(b, batch, f->weighted, why)) break;
-        if (batch->count == 0) progress_update(&b->bar, source_taken(t->in));
-        more = text_next_line(t, why);
-    }
-    bool ok = more == 0 && flush(b, batch, f->weighted, why);
-    progress_end(&b->bar, source_taken(t->in), false);
-    if (ok && batch->extra_seen && b->how->report)
-        fprintf(b->how->report, "columns    those after the %s are not read\n", f->weighted ? "third" : "second");
+    batch->room = f->width > ROWS / BATCH ? ROWS / f->width : BATCH;
+    batch->rows = memory_new((size_t)batch->room * (size_t)f->width * sizeof(float), "rows of edges", why);
+    bool ok = batch->rows && read_batches(b, t, f, batch, why);
+    memory_free(batch->rows);
     memory_free(batch);
     return ok;
 }
 
-/* A line takes about 12 bytes, of which gzip leaves about 4; it has 4 at least, of which deflate cannot leave less than
-   one in 1,032. */
+/* A line takes about 12 bytes, and 6 more for each feature, of which gzip leaves about a third; it has 4 and 2 at least, of
+   which deflate cannot leave less than one in 1,032. */
 static void guess_edges(builder_edges* about, const text* t)
 {
+    int64_t bytes = source_total(t->in), half = 2 + about->width; /* of what a line has at least */
     bool packed = source_length(t->in) < 0;
-    about->expected = source_total(t->in) / (packed ? 4 : 12) + 1;
-    about->most = packed ? source_total(t->in) * 258 + 1 : source_total(t->in) / 4 + 1;
+    about->expected = bytes / (half * (packed ? 2 : 6)) + 1;
+    about->most = packed ? bytes * 516 / half + 1 : bytes / (2 * half) + 1;
 }
 
 static bool read_list(builder* b, text* t, const edge_format* f, bool both, error* why)
 {
-    builder_edges about = {f->num_nodes, 0, 0, f->weighted, both, false, f->base};
+    builder_edges about = {f->num_nodes, 0, 0, f->weighted, both, false, f->base, f->width};
     guess_edges(&about, t);
     return builder_begin_edges(b, &about, why) && read_lines(b, t, f, why) && builder_end_edges(b, why);
 }
@@ -151,13 +164,16 @@ static bool is_column_name(const text* t)
     return length > 0 && length + 1 < sizeof name && options_choice(COLUMN_NAMES, name) >= 0;
 }
 
-/* A first line of names is skipped: src,dst or source,target,weight. Other words are ids that nobody can number. */
-static bool skip_header(text* t, const char* in, error* why)
+/* A first line of names is skipped: src,dst or source,target,weight. Other words are ids that nobody can number; columns of
+   features, and those that are not read, may be called anything. */
+static bool skip_header(const builder* b, text* t, const char* in, error* why)
 {
+    static const int known[] = {TEXT_ROW_MAX, 2, 3, 2, 3}; /* by convert_columns: how many have names from above */
     if (!text_is_word(t, why)) return !why->text[0];
+    int column = 0;
     do {
         if (!text_skip(t, why)) return false;
-        if (!is_column_name(t)) return text_fail(t, "neither a number nor a column's name such as src, dst, weight", why);
+        if (column++ < known[b->how->columns] && !is_column_name(t)) return text_fail(t, "neither a number nor a column's name such as src, dst, weight", why);
     } while (text_more(t, why));
     if (why->text[0]) return false;
     int more = text_next_line(t, why);
@@ -167,19 +183,40 @@ static bool skip_header(text* t, const char* in, error* why)
 
 static int64_t asked_nodes(const builder* b) { return b->how->num_nodes ? b->how->num_nodes : -1; }
 
+/* What the user says of the columns behind source and target, by the first line that has them. */
+static bool choose_columns(const builder* b, text* t, edge_format* f, error* why)
+{
+    const convert_columns how = b->how->columns;
+    int columns;
+    if (how == COLUMNS_AUTO) return true;
+    if (!text_width(t, &columns, why)) return false;
+    f->weighted = how == COLUMNS_WEIGHT || how == COLUMNS_WEIGHT_FEATURES;
+    f->extra = EXTRA_IGNORED;
+    if (how == COLUMNS_NONE || how == COLUMNS_WEIGHT) return true;
+    f->width = columns - 2 - f->weighted;
+    f->extra = EXTRA_FORBIDDEN;
+    return f->width > 0 || text_fail(t, f->weighted ? "source, target, a weight and features are expected"
+                                                    : "source, target and features are expected", why);
+}
+
+/* Two or three columns: what others are must be said. */
+static bool usual_columns(text* t, edge_format* f, error* why)
+{
+    int columns;
+    if (!text_columns(t, 3, &columns, why)) return false;
+    if (columns < 2) return text_fail(t, "source and target are expected", why);
+    f->weighted = columns == 3;
+    return columns <= 3 || text_fail(t, "source, target and a weight are expected, not more (--edge-columns says what they are)", why);
+}
+
 bool read_edges(builder* b, const char* in, error* why)
 {
     text t;
     char head[HEAD_BYTES];
-    int columns = 0;
+    edge_format f = {0, asked_nodes(b), false, 0, EXTRA_FORBIDDEN};
     if (!open_text(&t, in, "#%", head, why)) return false;
-    bool ok = skip_header(&t, in, why) && text_columns(&t, 3, &columns, why);
-    if (ok && (columns < 2 || columns > 3))
-        ok = text_fail(
-            &t, columns < 2 ? "source and target are expected" : "source, target and a weight are expected, not more",
-            why);
-    edge_format f = {0, asked_nodes(b), columns == 3, EXTRA_FORBIDDEN};
-    ok = ok && read_list(b, &t, &f, false, why);
+    bool ok = skip_header(b, &t, in, why) && (b->how->columns ? choose_columns(b, &t, &f, why) : usual_columns(&t, &f, why)) &&
+              read_list(b, &t, &f, false, why);
     close_text(&t);
     return ok;
 }
@@ -188,9 +225,9 @@ bool read_snap(builder* b, const char* in, error* why)
 {
     text t;
     char head[HEAD_BYTES];
-    edge_format f = {0, asked_nodes(b), false, EXTRA_IGNORED};
+    edge_format f = {0, asked_nodes(b), false, 0, EXTRA_IGNORED};
     if (!open_text(&t, in, "#", head, why)) return false;
-    bool ok = skip_header(&t, in, why) && read_list(b, &t, &f, false, why);
+    bool ok = skip_header(b, &t, in, why) && choose_columns(b, &t, &f, why) && read_list(b, &t, &f, false, why);
     close_text(&t);
     return ok;
 }
@@ -214,9 +251,9 @@ bool read_konect(builder* b, const char* in, error* why)
         ok = error_set(
             why, "%s: line 1 is %s%.40s%s; KONECT's is \"%% sym|asym WEIGHTS\" (--from edges reads plain lists)", in,
             head[0] ? "\"" : "", head[0] ? head : "no comment", head[0] ? "\"" : "");
-    edge_format f = {1, asked_nodes(b), strstr(weights, "weighted") && strcmp(weights, "unweighted") && columns > 2,
+    edge_format f = {1, asked_nodes(b), strstr(weights, "weighted") && strcmp(weights, "unweighted") && columns > 2, 0,
                      EXTRA_IGNORED};
-    ok = ok && read_list(b, &t, &f, !strcmp(format, "sym"), why);
+    ok = ok && choose_columns(b, &t, &f, why) && read_list(b, &t, &f, !strcmp(format, "sym"), why);
     close_text(&t);
     return ok;
 }
@@ -269,8 +306,8 @@ static bool read_entries(builder* b, text* t, const char* in, const mtx_header* 
 {
     int64_t nodes, entries;
     if (!read_sizes(t, in, &nodes, &entries, why)) return false;
-    edge_format f = {1, nodes, !h->pattern, EXTRA_FORBIDDEN};
-    builder_edges about = {nodes, entries, entries, f.weighted, h->symmetric, false, 0};
+    edge_format f = {1, nodes, !h->pattern, 0, EXTRA_FORBIDDEN};
+    builder_edges about = {nodes, entries, entries, f.weighted, h->symmetric, false, 0, 0};
     int more = text_next_line(t, why);
     if (more < 0 || !builder_begin_edges(b, &about, why) || (more == 1 && !read_lines(b, t, &f, why))) return false;
     if (b->num_edges != entries)

@@ -1,6 +1,7 @@
 #include "text.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -156,6 +157,12 @@ bool text_columns(text* t, int most, int* columns, error* why)
     return true;
 }
 
+bool text_width(text* t, int* columns, error* why)
+{
+    if (!text_columns(t, TEXT_ROW_MAX, columns, why)) return false;
+    return *columns <= TEXT_ROW_MAX || text_fail(t, "more than 900 columns (--edge-features takes wider rows)", why);
+}
+
 bool text_is_word(text* t, error* why)
 {
     if (!to_field(t, why)) return false;
@@ -253,5 +260,16 @@ bool text_skip(text* t, error* why)
     if (p - t->field > TEXT_FIELD_MAX) return text_fail(t, "too long", why);
     t->at = p;
     t->after_field = true;
+    return true;
+}
+
+bool text_row(text* t, float* row, int64_t count, error* why)
+{
+    for (int64_t j = 0; j < count; j++) {
+        double value;
+        if (!text_real(t, &value, why)) return false;
+        row[j] = (float)value;
+        if (!isfinite(row[j])) return text_fail(t, "a feature is a finite number", why);
+    }
     return true;
 }

@@ -8,7 +8,7 @@
 
 #include "source.h"
 
-enum { TEXT_FIELD_MAX = 256 };
+enum { TEXT_FIELD_MAX = 256, TEXT_ROW_MAX = 900 };
 
 typedef struct {
     source* in;
@@ -46,8 +46,13 @@ bool text_int(text* t, int64_t* value, error* why);
 bool text_real(text* t, double* value, error* why);
 bool text_skip(text* t, error* why);
 
-/* How many fields the line has, seen from its first; most + 1 where there are more. Nothing is consumed. */
+/* How many fields the line has, seen from its first; most + 1 where there are more. most: at most TEXT_ROW_MAX. Nothing is
+   consumed. text_width: fails beyond TEXT_ROW_MAX. */
 bool text_columns(text* t, int most, int* columns, error* why);
+bool text_width(text* t, int* columns, error* why);
+
+/* The line's next count fields, of features: finite as floats. */
+bool text_row(text* t, float* row, int64_t count, error* why);
 
 /* Whether the next field is no number (a header's name): nothing is consumed. */
 bool text_is_word(text* t, error* why);

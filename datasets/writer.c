@@ -1,6 +1,9 @@
 #include "datasets/writer.h"
 
+#include <errno.h>
 #include <stddef.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "common/unfinished.h"
 
@@ -24,4 +27,30 @@ bool writer_scratch(ggnn_file_scratch* s, const char* beside, int64_t bytes)
     const bool good = ggnn_file_scratch_open(s, beside, bytes);
     unfinished_add(NULL);
     return good;
+}
+
+int writer_scratch_file(const char* beside, error* why)
+{
+    ggnn_file_scratch scratch;
+    if (!writer_scratch(&scratch, beside, 0)) {
+        error_set(why, "%s", scratch.error);
+        return -1;
+    }
+    const int fd = dup(scratch.fd);
+    if (fd < 0) error_set(why, "%s: scratch: %s", beside, strerror(errno));
+    ggnn_file_scratch_close(&scratch);
+    return fd;
+}
+
+int writer_put(int fd, const void* from, int64_t bytes, int64_t at)
+{
+    for (const char* p = from; bytes > 0;) {
+        const ssize_t wrote = pwrite(fd, p, (size_t)bytes, (off_t)at);
+        if (wrote < 0 && errno == EINTR) continue;
+        if (wrote <= 0) return wrote < 0 ? errno : EIO;
+        p += wrote;
+        at += wrote;
+        bytes -= wrote;
+    }
+    return 0;
 }

@@ -5,12 +5,13 @@
 #include "tests/folder.h"
 #include "tests/test.h"
 
-enum { MODEL_NODES = 40, MODEL_WIDTH = 5, MODEL_SPLITS = 3, MODEL_EDGES_MAX = 400 };
+enum { MODEL_NODES = 40, MODEL_WIDTH = 5, MODEL_EDGE_WIDTH = 3, MODEL_SPLITS = 3, MODEL_EDGES_MAX = 400 };
 
 typedef struct {
     int64_t num_edges;
     int64_t src[MODEL_EDGES_MAX], dst[MODEL_EDGES_MAX];
     float weight[MODEL_EDGES_MAX];
+    float edge_feat[MODEL_EDGES_MAX][MODEL_EDGE_WIDTH]; /* all differ, and are halves, too */
     float feat[MODEL_NODES][MODEL_WIDTH];
     int64_t label[MODEL_NODES];               /* -1: unknown */
     uint8_t split[MODEL_SPLITS][MODEL_NODES]; /* 0 where there is no label */
@@ -32,6 +33,7 @@ static inline void model_make(model* m, int64_t num_edges)
             m->dst[e] = m->dst[e - 3];
         }
         m->weight[e] = (float)test_below(1000) / 8;
+        for (int j = 0; j < MODEL_EDGE_WIDTH; j++) m->edge_feat[e][j] = (float)(e * MODEL_EDGE_WIDTH + j) - 500;
     }
     for (int v = 0; v < MODEL_NODES; v++) {
         m->label[v] = v % 9 == 4 ? -1 : test_below(6);
@@ -44,16 +46,23 @@ static inline void model_make(model* m, int64_t num_edges)
 
 static inline void put_string(bytes* b, const char* string) { put(b, string, strlen(string)); }
 
-static inline void put_edge_lines(bytes* b, const model* m, const char* separator, int64_t base, bool weights)
+static inline void put_edge_columns(bytes* b, const model* m, const char* separator, int64_t base, bool weights, bool features)
 {
     for (int64_t e = 0; e < m->num_edges; e++) {
-        char line[128];
+        char line[256];
         int n = snprintf(line, sizeof line, "%lld%s%lld", (long long)(m->src[e] + base), separator,
                          (long long)(m->dst[e] + base));
         if (weights) n += snprintf(line + n, sizeof line - (size_t)n, "%s%.9g", separator, (double)m->weight[e]);
+        for (int j = 0; j < MODEL_EDGE_WIDTH && features; j++)
+            n += snprintf(line + n, sizeof line - (size_t)n, "%s%.9g", separator, (double)m->edge_feat[e][j]);
         put(b, line, (size_t)n);
         put_string(b, "\n");
     }
+}
+
+static inline void put_edge_lines(bytes* b, const model* m, const char* separator, int64_t base, bool weights)
+{
+    put_edge_columns(b, m, separator, base, weights, false);
 }
 
 static inline void save(bytes b, const char* name, bool gzip)
@@ -148,6 +157,20 @@ static inline void model_ogb(const model* m, const char* name, bool gzip)
     }
 }
 
+/* A folder's rows of edges. */
+static inline void model_ogb_rows(const model* m, const char* name, bool gzip)
+{
+    bytes b = {0};
+    char line[128], file[200];
+    for (int64_t e = 0; e < m->num_edges; e++) {
+        const float* row = m->edge_feat[e];
+        snprintf(line, sizeof line, "%.9g,%.9g,%.9g\n", (double)row[0], (double)row[1], (double)row[2]);
+        put_string(&b, line);
+    }
+    snprintf(file, sizeof file, "%s/raw/edge-feat.csv", name);
+    save(b, file, gzip);
+}
+
 /* ---- arrays --------------------------------------------------------------------------------------------------- */
 
 typedef struct { /* where arrays go: an archive, or a folder */
@@ -210,6 +233,21 @@ static inline void put_edge_arrays(array_sink* to, const model* m, edge_layout l
     if (layout != EDGES_CSC) return;
     put_vector(to, "indptr", "<i8", MODEL_NODES + 1, indptr, 8);
     put_vector(to, "indices", "<i8", n, indices, 8);
+}
+
+/* The rows of edges in the order in which a layout has these; by source: as rows of an adjacency matrix list them. */
+typedef enum { ORDER_LIST, ORDER_BY_TARGET, ORDER_BY_SOURCE } edge_order;
+
+static inline void put_edge_features(array_sink* to, const model* m, const char* name, edge_order order, bool fortran)
+{
+    float row[MODEL_EDGES_MAX][MODEL_EDGE_WIDTH];
+    int64_t n = 0;
+    for (int v = 0; v < MODEL_NODES; v++)
+        for (int64_t e = 0; e < m->num_edges; e++) {
+            if (order == ORDER_LIST ? v > 0 : (order == ORDER_BY_TARGET ? m->dst[e] : m->src[e]) != v) continue;
+            memcpy(row[n++], m->edge_feat[e], sizeof row[0]);
+        }
+    put_matrix(to, name, "<f4", n, MODEL_EDGE_WIDTH, row, 4, fortran);
 }
 
 static inline void put_model(array_sink* to, const model* m, edge_layout layout, bool fortran)

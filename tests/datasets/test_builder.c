@@ -68,7 +68,7 @@ static void check_piece(void* context, int64_t piece, edge_stream* in)
             if (check->counting) continue;
             const sorted_edge* x = &check->expected[at].e;
             if (e.dst == x->dst && e.src == x->src && e.reverse == x->reverse &&
-                (!check->s->how.weighted || e.weight == x->weight))
+                (!check->s->how.weighted || e.weight == x->weight) && (!check->s->how.numbered || e.number == x->number))
                 continue;
 #ifdef _OPENMP
 #pragma omp atomic
@@ -82,14 +82,16 @@ static void check_piece(void* context, int64_t piece, edge_stream* in)
 static sorted_edge random_edge(int kind, int64_t number, int64_t count, bool both)
 {
     int64_t nodes = kind == 2 ? 40 : 50000;
-    sorted_edge e = {test_below(nodes), test_below(nodes), both && test_below(2), (float)number};
+    sorted_edge e = {test_below(nodes), test_below(nodes), both && test_below(2), (float)number, number};
     if (kind == 1) e.dst = 7;
     if (kind == 3 && number > count / 2) e.dst += (int64_t)1 << 40;
     if (kind == 3 && number > count / 3) e.src += (int64_t)1 << 33;
     return e;
 }
 
-static void check_sorting(int kind, bool weighted, bool both, int64_t memory, int threads)
+enum { BARE, WEIGHTED, NUMBERED, CARRIED };
+
+static void check_sorting(int kind, int carried, bool both, int64_t memory, int threads)
 {
     enum { COUNT = 150000 };
     static numbered expected[COUNT];
@@ -101,7 +103,8 @@ static void check_sorting(int kind, bool weighted, bool both, int64_t memory, in
     if (!CHECK(edge_sorter_open(&s,
                                 &(edge_sorter_options){.path = folder_path(path, "sort"),
                                                        .memory = memory,
-                                                       .weighted = weighted,
+                                                       .weighted = carried == WEIGHTED,
+                                                       .numbered = carried == NUMBERED,
                                                        .both = both},
                                 &why)))
         return;
@@ -125,7 +128,7 @@ static void check_sorting(int kind, bool weighted, bool both, int64_t memory, in
     edge_sorter_walk(&s, "checking", check_piece, &check);
     CHECK_EQ(check.wrong, 0);
     CHECK_EQ(s.fd >= 0, memory == MEBI || kind == 3);
-    if (s.fd >= 0) CHECK(s.written > 0 && s.written <= COUNT * (kind == 3 ? 17 : weighted ? 9 : 5));
+    if (s.fd >= 0) CHECK(s.written > 0 && s.written <= COUNT * (kind == 3 ? 17 : carried ? 9 : 5));
     if (memory == MEBI) CHECK(s.num_runs > 2);
     free(check.begin);
     edge_sorter_close(&s);
@@ -136,31 +139,37 @@ TEST(edges_come_sorted_whatever_memory_and_threads)
 {
     test_seed(1);
     for (int kind = 0; kind < 4; kind++)
-        for (int weighted = 0; weighted < 2; weighted++)
+        for (int carried = 0; carried < CARRIED; carried++)
             for (int threads = 1; threads <= 3; threads += 2) {
-                check_sorting(kind, weighted, kind % 2 == weighted, MEBI, threads);
-                check_sorting(kind, weighted, kind % 2 == weighted, 16 * MEBI, threads);
+                check_sorting(kind, carried, kind % 2 == carried % 2, MEBI, threads);
+                check_sorting(kind, carried, kind % 2 == carried % 2, 16 * MEBI, threads);
             }
 }
 
 /* Each edge begins a list of its own, and its source is far from 0. */
-TEST(scratch_takes_no_more_than_is_said_before)
+static void check_scratch(bool with_numbers)
 {
     enum { NODES = 1 << 20, COUNT = 400000 };
     edge_sorter s;
     error why = {""};
     char path[600];
-    edge_sorter_options how = {.path = folder_path(path, "sort"), .memory = MEBI, .num_nodes = NODES, .both = true};
+    edge_sorter_options how = {.path = folder_path(path, "sort"), .memory = MEBI, .num_nodes = NODES, .both = true, .numbered = with_numbers};
     test_seed(5);
     if (!CHECK(edge_sorter_open(&s, &how, &why))) return;
     for (int64_t i = 0; i < COUNT; i++) {
         const int64_t place = edge_sorter_begin(&s, 1, NODES - 1, &why);
-        edge_sorter_put(&s, place, &(sorted_edge){test_below(NODES), NODES / 2 + test_below(NODES / 2), false, 1});
+        edge_sorter_put(&s, place, &(sorted_edge){test_below(NODES), NODES / 2 + test_below(NODES / 2), false, 1, i});
         edge_sorter_end(&s, 1);
     }
     CHECK(edge_sorter_finish(&s, &why));
     CHECK(s.written > 0 && s.written <= edge_sorter_scratch_bytes(&how, COUNT));
     edge_sorter_close(&s);
+}
+
+TEST(scratch_takes_no_more_than_is_said_before)
+{
+    check_scratch(false);
+    check_scratch(true);
 }
 
 static void add_up(void* context, int64_t piece, edge_stream* in)
@@ -183,7 +192,7 @@ TEST(millions_of_edges_are_cut_into_256_pieces)
     for (int64_t i = 0, some = 1 << 14; i < COUNT; i += some) {
         if (some > COUNT - i) some = COUNT - i;
         const int64_t place = edge_sorter_begin(&s, some, COUNT, &why);
-        for (int64_t k = 0; k < some; k++) edge_sorter_put(&s, place + k, &(sorted_edge){(i + k) * 7 % COUNT, k, false, 1});
+        for (int64_t k = 0; k < some; k++) edge_sorter_put(&s, place + k, &(sorted_edge){(i + k) * 7 % COUNT, k, false, 1, 0});
         edge_sorter_end(&s, some);
     }
     CHECK(edge_sorter_finish(&s, &why));
@@ -206,7 +215,7 @@ TEST(runs_that_memory_cannot_merge_are_an_error)
     use_threads(16);
     if (!CHECK(edge_sorter_open(&s, &(edge_sorter_options){.path = folder_path(path, "sort"), .memory = MEBI, .expected = 3000}, &why))) return;
     for (bool good = true; good && runs < 3000;) {
-        edge_sorter_put(&s, edge_sorter_begin(&s, 1, 7, &why), &(sorted_edge){7 - runs % 8, 5, false, 1});
+        edge_sorter_put(&s, edge_sorter_begin(&s, 1, 7, &why), &(sorted_edge){7 - runs % 8, 5, false, 1, 0});
         edge_sorter_end(&s, 1);
         good = edge_sorter_finish(&s, &why);
         CHECK_EQ(s.num_runs, ++runs);

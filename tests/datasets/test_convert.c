@@ -335,6 +335,7 @@ TEST(arrays_that_are_exported_and_read_again_give_the_same_file)
             }
             put_model(&to, &m, EDGES_CSC, true);
             put_vector(&to, "weight", "<f4", m.num_edges, weight, 4);
+            put_edge_features(&to, &m, "edge_attr", ORDER_BY_TARGET, false);
             put_vector(&to, "node_labels", "<f4", MODEL_NODES, target, 4);
             put_vector(&to, "external_id", "<i8", MODEL_NODES, id, 8);
         }
@@ -345,8 +346,9 @@ TEST(arrays_that_are_exported_and_read_again_give_the_same_file)
         CHECK(convert(arrays, path[2], &how, &why));
         if (!CHECK(dataset_open(&first, file, &why) && dataset_open(&again, path[2], &why))) return;
         CHECK(first.file.bytes == again.file.bytes && memcmp(first.file.base, again.file.base, (size_t)first.file.bytes) == 0);
-        CHECK(round || (again.csc.weight && again.target && again.num_splits == MODEL_SPLITS && again.external_id && again.feat.type == GGNN_F16));
-        CHECK(!round || (!again.csc.weight && !again.target && !again.label && !again.split && !again.external_id && !again.feat.rows));
+        CHECK(round || (again.csc.weight && again.target && again.num_splits == MODEL_SPLITS && again.external_id && again.feat.type == GGNN_F16 &&
+                        again.edge_feat.type == GGNN_F16 && again.edge_feat.width == MODEL_EDGE_WIDTH));
+        CHECK(!round || (!again.csc.weight && !again.target && !again.label && !again.split && !again.external_id && !again.feat.rows && !again.edge_feat.rows));
         dataset_close(&first);
         dataset_close(&again);
         remove_tree(given);
@@ -2807,6 +2809,12 @@ TEST(each_option_of_the_command_is_a_field_of_converts_options)
               {"--self-loops keep", {.loops = LOOPS_KEEP}},
               {"--self-loops auto", {.loops = LOOPS_AUTO}},
               {"--drop-weights", {.drop_weights = true}},
+              {"--drop-edge-features", {.drop_edge_features = true}},
+              {"--edge-columns none", {.columns = COLUMNS_NONE}},
+              {"--edge-columns features", {.columns = COLUMNS_FEATURES}},
+              {"--edge-columns weight-features", {.columns = COLUMNS_WEIGHT_FEATURES}},
+              {"--edge-columns auto", {.columns = COLUMNS_AUTO}},
+              {"--edge-features /nonexistent.npy", {.edge_features = "/nonexistent.npy"}},
               {"--nodes 77", {.num_nodes = 77}},
               {"--row-normalise", {.row_normalise = true}},
               {"--fp16", {.half = true}},
@@ -2830,12 +2838,16 @@ TEST(each_option_of_the_command_is_a_field_of_converts_options)
               {"--from edges", {.format = FORMAT_EDGES}},
               {"--from snap", {.format = FORMAT_SNAP}},
               {"--memory 1M", {.memory = 1 << 20}}};
-    static const char* const as_usual[] = {"", "--self-loops keep", "--self-loops auto", "--nodes 0"};
+    static const char* const as_usual[] = {"", "--self-loops keep", "--self-loops auto", "--nodes 0", "--edge-columns auto"};
     static const char* const files[] = {"full.npz", "bare.csv"};
     char in[600], out[600], told[600], said[8192], options[200], text[8192], usual[2][8192];
     test_seed(18);
     model_make(&m, 200);
-    model_npz(&m, files[0], EDGES_PAIRS, false, false);
+    zip_maker z = {0};
+    array_sink to = {&z, NULL};
+    put_model(&to, &m, EDGES_PAIRS, false);
+    put_edge_features(&to, &m, "edge_attr", ORDER_LIST, false);
+    save(zip_end(&z), files[0], false);
     model_list(&m, files[1], "", ",", 0, true, false);
     folder_path(told, "told.ggnn");
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
@@ -2863,7 +2875,7 @@ TEST(each_option_of_the_command_is_a_field_of_converts_options)
             alike += strcmp(said, usual[k]) == 0 && same_files(out, folder_path(first, k ? "usual1.ggnn" : "usual0.ggnn"));
         }
         bool is_usual = false;
-        for (int k = 0; k < 4; k++) is_usual = is_usual || strcmp(of[i].options, as_usual[k]) == 0;
+        for (int k = 0; k < 5; k++) is_usual = is_usual || strcmp(of[i].options, as_usual[k]) == 0;
         if (!CHECK_EQ(alike == 2, is_usual)) printf("    %s\n", of[i].options);
     }
 }

@@ -2,6 +2,7 @@
    out must be a message or a good graph. */
 #ifndef FUZZ_CONVERT_H
 #define FUZZ_CONVERT_H
+#include <math.h>
 #include <signal.h>
 #include <sys/resource.h>
 
@@ -36,6 +37,8 @@ static inline void fuzz_convert(const char* name, const convert_options* how)
     for (int64_t v = 0; v < d.num_nodes; v++)
         for (int64_t e = d.csc.indptr[v] + 1; e < d.csc.indptr[v + 1]; e++)
             if (d.csc.indices[e] < d.csc.indices[e - 1]) abort(); /* lists are sorted */
+    for (int64_t i = 0; d.edge_feat.rows && d.edge_feat.type == GGNN_F32 && i < d.num_edges * d.edge_feat.width; i++)
+        if (!isfinite(((const float*)d.edge_feat.rows)[i])) abort();
     dataset_close(&d);
 }
 
