@@ -116,12 +116,12 @@ static bool open_part(dataset* d, error* why)
     dataset_part* p = &d->part;
     const int64_t* of;
     if (!ggnn_file_find(&d->file, "part_of")) return true;
-    if (!(of = part_array(d, "part_of", GGNN_FILE_I64, 6, why))) return false;
+    if (!(of = part_array(d, "part_of", GGNN_FILE_I64, 7, why))) return false;
     if (of[4] < 1 || of[4] > GGNN_PARTS_MAX || of[3] < 0 || of[3] >= of[4] || of[5] < 0 || of[5] > GGNN_HOPS_MAX)
         return error_set(why, "%s: section 'part_of': part %lld of %lld with %lld hops: parts are 1 to %d, hops 0 to %d", d->file.path,
                          (long long)of[3], (long long)of[4], (long long)of[5], GGNN_PARTS_MAX, GGNN_HOPS_MAX);
     *p = (dataset_part){.number = (int32_t)of[3], .parts = (int32_t)of[4], .hops = (int32_t)of[5], .graph_crc = of[0],
-                        .feat_crc = of[1], .weight_crc = of[2], .num_rows = ids ? ids->dim[0] : 0};
+                        .feat_crc = of[1], .weight_crc = of[2], .edge_feat_crc = of[6], .num_rows = ids ? ids->dim[0] : 0};
     return (p->id = part_array(d, "part_id", DATASET_NODE, p->num_rows, why)) &&
            (p->degree = part_array(d, "part_degree", GGNN_FILE_I64, p->num_rows, why)) &&
            (p->held = part_array(d, "part_held", GGNN_FILE_I64, p->parts + 1, why)) &&
@@ -156,6 +156,7 @@ int64_t dataset_section_crc(const dataset* d, const char* section)
     const ggnn_file_section* s = ggnn_file_find(&d->file, section);
     if (d->part.parts && strcmp(section, "feat") == 0) return d->part.feat_crc;
     if (d->part.parts && strcmp(section, "weight") == 0) return d->part.weight_crc;
+    if (d->part.parts && strcmp(section, "edge_feat") == 0) return d->part.edge_feat_crc;
     return s ? (int64_t)s->crc : -1;
 }
 

@@ -37,7 +37,7 @@ typedef struct {      /* rows of fixed width */
 typedef struct {               /* what a file that has one part of a graph says of it (part.h) */
     int32_t number, parts;     /* parts 0: the file has a whole graph */
     int32_t hops;              /* around its training nodes */
-    int64_t graph_crc, feat_crc, weight_crc; /* the whole graph's: its identity, and of two sections; -1: it has none */
+    int64_t graph_crc, feat_crc, weight_crc, edge_feat_crc; /* the whole graph's: its identity, and of sections; -1: it has none */
     int64_t num_rows;          /* nodes whose rows it has */
     const ggnn_node* id;       /* (num_rows) them, ascending: row i of feat is node id[i]'s */
     const int64_t* degree;     /* (num_rows) their lists' lengths in the whole graph */

@@ -78,14 +78,14 @@ static bool write_whole(ggnn_file_writer* w, const part_plan* p)
 {
     static const char* const name[] = {"label", "split"};
     const ggnn_file* f = &p->of->file;
-    const int64_t of[6] = {ggnn_file_graph_crc(f), dataset_section_crc(p->of, "feat"), dataset_section_crc(p->of, "weight"),
-                           p->number, p->parts, p->hops};
-    const int64_t six = 6, counts = p->parts + 1;
+    const int64_t of[7] = {ggnn_file_graph_crc(f), dataset_section_crc(p->of, "feat"), dataset_section_crc(p->of, "weight"),
+                           p->number, p->parts, p->hops, dataset_section_crc(p->of, "edge_feat")};
+    const int64_t seven = 7, counts = p->parts + 1;
     for (int i = 0; i < 2; i++) {
         const ggnn_file_section* s = ggnn_file_find(f, name[i]);
         if (s && !ggnn_file_copy(w, f, s)) return false;
     }
-    return ggnn_file_append(w, "part_of", GGNN_FILE_I64, 1, &six, of) &&
+    return ggnn_file_append(w, "part_of", GGNN_FILE_I64, 1, &seven, of) &&
            ggnn_file_append(w, "part_held", GGNN_FILE_I64, 1, &counts, p->all) &&
            ggnn_file_append(w, "owner", GGNN_FILE_I32, 1, &p->of->num_nodes, p->owner);
 }

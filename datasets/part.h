@@ -6,8 +6,8 @@
      feat        (H, F)   has a row of each node that the part has, in the order of part_id
      label, split         are whole, as devices have to agree on classes, and on how many seeds of a batch have a label
    and the sections
-     part_of     (6)          i64        the whole graph's identity, the CRCs of its sections feat and weight, -1 where it has
-                                         none; the number of the part, from 0; how many parts; hops
+     part_of     (7)          i64        the whole graph's identity, the CRCs of its sections feat and weight, -1 where it has
+                                         none; the number of the part, from 0; how many parts; hops; the CRC of edge_feat
      part_id     (H)          i32 | i64  the nodes that it has, ascending
      part_degree (H)          i64        the lengths of their lists in the whole graph, which GCN's factors are made of
      part_held   (parts + 1)  i64        nodes that each part has; last, nodes that any part has

@@ -556,14 +556,18 @@ static bool takes(const char* options, const char* words)
 /* 100 lines of 14 bytes are guessed to be 117, 34 or 39 edges, as two columns, five features or four are read. */
 TEST(the_command_takes_rows_and_says_what_they_take)
 {
-    char path[600], line[2000];
+    const int id = (int)sizeof(ggnn_node);
+    char path[600], line[2000], words[200];
     bytes b = {0};
     for (int e = 0; e < 100; e++) put_string(&b, "0,1,2,3,4,5,6\n");
     save(b, "l.csv", false);
-    CHECK(takes("--edge-columns none", ", none of scratch on the disk, 468 B of file\n"));
-    CHECK(takes("--edge-columns features", ", 952 B of scratch on the disk, 816 B of file\n")); /* 20 + 8; 4 + 20 */
+    snprintf(words, sizeof words, ", none of scratch on the disk, %d B of file\n", 117 * id);
+    CHECK(takes("--edge-columns none", words));
+    snprintf(words, sizeof words, ", %d B of scratch on the disk, %d B of file\n", 34 * (20 + 8), 34 * (id + 20));
+    CHECK(takes("--edge-columns features", words));
     CHECK(prints("out", "\nedges      features 5 wide, fp32\n"));
-    CHECK(takes("--edge-columns weight-features --fp16 --undirected", ", 1.09 kB of scratch on the disk, 1.25 kB of file\n")); /* 8 + 4 + 2 * 8; 4 + 4 + 8 */
+    snprintf(words, sizeof words, ", %.2f kB of scratch on the disk, %.2f kB of file\n", .039 * (8 + 4 + 2 * 8), .078 * (id + 4 + 8));
+    CHECK(takes("--edge-columns weight-features --fp16 --undirected", words));
     CHECK(prints("out", "\nedges      features 4 wide, fp16\n"));
     snprintf(line, sizeof line, "convert %s/l.csv %s/said --edge-columns none --edge-features %s/said", folder, folder, folder);
     CHECK_EQ(run("", line), 2);

@@ -129,11 +129,13 @@ static bool names_its_graph(const dataset* part, const dataset* d, const by_hand
     const dataset_part* p = &part->part;
     const ggnn_file_section *feat = ggnn_file_find(&d->file, "feat"), *weight = ggnn_file_find(&d->file, "weight");
     const ggnn_file_section *label = ggnn_file_find(&d->file, "label"), *split = ggnn_file_find(&d->file, "split");
+    const ggnn_file_section* edges = ggnn_file_find(&d->file, "edge_feat");
     int64_t any = 0;
     bool good = CHECK_EQ(p->number, number) && CHECK_EQ(p->parts, h->parts) && CHECK_EQ(p->hops, h->hops) &&
                 CHECK_EQ(p->graph_crc, ggnn_file_graph_crc(&d->file)) && CHECK_EQ(dataset_graph_crc(part), ggnn_file_graph_crc(&d->file)) &&
                 CHECK_EQ(dataset_section_crc(part, "feat"), feat ? (int64_t)feat->crc : -1) &&
                 CHECK_EQ(dataset_section_crc(part, "weight"), weight ? (int64_t)weight->crc : -1) &&
+                CHECK_EQ(dataset_section_crc(part, "edge_feat"), edges ? (int64_t)edges->crc : -1) &&
                 CHECK_EQ(dataset_section_crc(part, "label"), (int64_t)label->crc) &&
                 CHECK_EQ(dataset_section_crc(part, "split"), (int64_t)split->crc) && CHECK(same_bytes(p->owner, h->owner, sizeof h->owner));
     for (int32_t q = 0; q < h->parts; q++) {
@@ -325,7 +327,7 @@ TEST(what_is_no_part_is_refused_by_section_and_node)
         {"part_of", 4, 65, -1, "section 'part_of': part 1 of 65"},
         {"part_of", 4, 0, -1, "section 'part_of': part 1 of 0"},
         {"part_of", 5, 9, -1, "with 9 hops: parts are 1 to 64, hops 0 to 8"},
-        {"part_of", 0, 0, 5, "section 'part_of' has 5 entries, not 6"},
+        {"part_of", 0, 0, 6, "section 'part_of' has 6 entries, not 7"},
         {"part_id", 0, -1, -1, "section 'part_id': entry 0 is node -1: ids within 0 and 89 ascend"},
         {"part_id", 1, N, -1, "section 'part_id': entry 1 is node 90"},
         {"part_id", 2, 0, -1, "section 'part_id': entry 2 is node 0"},

@@ -78,12 +78,14 @@ TEST(every_piece_of_nodes_has_its_own_rows)
 TEST(a_file_keeps_its_other_sections_and_one_preprocessing)
 {
     ggnn_file before, after;
-    copy_file("planted.ggnn", "same.ggnn", -1, -1);
+    CHECK_EQ(data_tool("generate planted edged.ggnn --nodes 300 --edges 2000 --features 16 --edge-features 2"), 0);
+    copy_file("edged.ggnn", "same.ggnn", -1, -1);
     CHECK_EQ(data_tool("preprocess same.ggnn --model gcn"), 0);
     CHECK_EQ(data_tool("preprocess same.ggnn --model sage --json"), 0);
     CHECK(says("\"width\": 32"));
-    CHECK(ggnn_file_open(&before, "planted.ggnn") && ggnn_file_open(&after, "same.ggnn"));
+    CHECK(ggnn_file_open(&before, "edged.ggnn") && ggnn_file_open(&after, "same.ggnn"));
     CHECK_EQ(after.num_sections, before.num_sections + 2);
+    CHECK(ggnn_file_find(&after, "edge_feat"));
     for (int32_t i = 0; i < before.num_sections; i++) {
         const ggnn_file_section *s = &before.section[i], *t = ggnn_file_find(&after, s->name);
         CHECK(t && t->bytes == s->bytes && t->crc == s->crc &&
