@@ -482,7 +482,7 @@ GGNN_API size_t ggnn_dist_bytes(int64_t num_nodes, int32_t parts);
 // Plans. *d points into the workspace and to the data: both outlive it. Of lists the first ggnn_fill_ratio
 // (graph_ratio, N) lie in parts, of rows likewise; where all do, they lie in turn by id, without a table
 // (ggnn_fill_parts). The host tier is the data itself. O(E + N log N) by degree, else O(N). GGNN_ERROR_ID:
-// rank is no permutation, or a list is broken; fault names the node. Weights are not looked at, nor ids where
+// rank is no permutation, or a part's list is broken; fault names the node. Weights are not looked at, nor ids where
 // rank or by_id is given: see ggnn_graph_validate.
 GGNN_API ggnn_status ggnn_dist_plan(ggnn_dist* d, const ggnn_dist_data* from, void* workspace,
                                     ggnn_fault* fault);

@@ -7,6 +7,7 @@
 #include "common/parallel.h"
 #include "common/printable.h"
 #include "common/progress.h"
+#include "common/same_file.h"
 #include "common/standard.h"
 #include "datasets/commands.h"
 #include "datasets/divide.h"
@@ -25,7 +26,7 @@ static const char text[] =
     "Prints balance, the largest part over the mean; cut, the share of edges whose ends are in two parts (not of\n"
     "pagraph's); replication, in how many parts a node is held on average, when each part holds its training nodes and\n"
     "all that --hops hops of full lists reach from them. What took how long, and by how many threads, is said on standard error:\n"
-    "the methods take one, as each choice depends on those before it; replication takes a thread a part.\n"
+    "the methods take one, as each choice depends on those before it; replication takes up to a thread per part.\n"
     "--extract writes what each part of pagraph holds as a graph of its own, to FILE.part.0, FILE.part.1 ...: the lists and\n"
     "rows that its training nodes reach, on which a device trains without the others' (ggnn-train --data FILE.part.{r}).";
 
@@ -155,7 +156,10 @@ static bool measure(job* p, error* why)
     begin_step(&step, what, "closures", p->lanes, "nodes");
     parallel_each(p->lanes, hold_some, p);
     for (int32_t part = 0; part < p->set->parts; part++) {
-        if (p->fault[part].what) return dataset_graph_fails(p->data.file.path, &p->fault[part], why);
+        if (p->fault[part].what) {
+            progress_end(&step, held, false);
+            return dataset_graph_fails(p->data.file.path, &p->fault[part], why);
+        }
         held += p->held[part];
     }
     progress_end(&step, held, true);
@@ -183,6 +187,13 @@ static void json_sizes(json* j, const char* key, const int64_t* size, int64_t pa
     json_begin_array(j, key);
     for (int64_t p = 0; p < parts; p++) json_int(j, NULL, size[p]);
     json_end_array(j);
+}
+
+static void print_parts(const job* p, const char* path)
+{
+    for (int64_t i = 0; i < p->set->parts; i++)
+        printf("%s.%" PRId64 ": %" PRId64 " rows, %" PRId64 " lists of %" PRId64 ", %" PRId64 " bytes\n", path, i, p->held[i],
+               p->lists[i], p->data.num_nodes, p->bytes[i]);
 }
 
 static void report(const job* p, const char* out)
@@ -223,13 +234,14 @@ static void report(const job* p, const char* out)
     if (p->weight) printf(", of sampled edges %.3f", largest_over_mean(p->weighed, set->parts));
     if (set->method != DIVIDE_PAGRAPH) printf(", cut %.2f%%", 100 * cut);
     printf(" (counted)\n");
-    for (int64_t i = 0; set->extract && i < set->parts; i++)
-        printf("%s.%" PRId64 ": %" PRId64 " rows, %" PRId64 " lists of %" PRId64 ", %" PRId64 " bytes\n", path, i, p->held[i],
-               p->lists[i], p->data.num_nodes, p->bytes[i]);
+    if (set->extract) print_parts(p, path);
     if (p->closures_cut)
         printf("%" PRId64 " training nodes reach more than %" PRId64 " nodes: --closure-limit cut them in the scores\n",
                p->closures_cut, set->closure_limit);
 }
+
+enum { PART_NAME = PLAN_FILE_NAME + 16 };
+static void part_name(char path[PART_NAME], const settings* set, int32_t part) { snprintf(path, PART_NAME, "%s.%d", set->out, (int)part); }
 
 /* Parts as devices take them: a file each, larger parts first (divide_larger_first). */
 static bool extract(job* p, error* why)
@@ -237,7 +249,7 @@ static bool extract(job* p, error* why)
     const int32_t parts = (int32_t)p->set->parts;
     int32_t place[GGNN_PARTS_MAX];
     int64_t all[GGNN_PARTS_MAX + 1] = {0}, bytes = 0;
-    char path[PLAN_FILE_NAME + 16];
+    char path[PART_NAME];
     progress step;
     if (!p->set->extract) return true;
     divide_larger_first(p->owner, place, p->data.num_nodes, parts);
@@ -246,9 +258,12 @@ static bool extract(job* p, error* why)
     progress_begin(&step, "parts", "B", 0);
     for (int32_t i = 0; i < parts; i++) {
         part_plan plan = {&p->data, p->owner, i, parts, (int32_t)p->set->hops, p->lane->list, 0, 0, all};
-        snprintf(path, sizeof path, "%s.%d", p->set->out, (int)i);
+        part_name(path, p->set, i);
         p->lists[i] = plan.inner = close_part(p, p->lane, p->owner, i, &plan.held);
-        if (!part_write(path, &plan, &p->bytes[i], why)) return false;
+        if (!part_write(path, &plan, &p->bytes[i], why)) {
+            progress_end(&step, bytes, false);
+            return false;
+        }
         progress_update(&step, bytes += p->bytes[i]);
     }
     progress_end(&step, bytes, true);
@@ -271,6 +286,17 @@ static bool make(job* p, error* why)
     if (p->set->extract && !dataset_check_sections(&p->data, false, why)) return false;
     return weigh_if_asked(p, why) && divide(p, why) && measure(p, why) && extract(p, why) &&
            partition_write(p->set->out, &p->data, divide_name[p->set->method], p->owner, (int32_t)p->set->parts, why);
+}
+
+/* Nothing that is read is written over. */
+static bool names_differ(const settings* set, const char* graph, error* why)
+{
+    char path[PART_NAME];
+    for (int32_t i = 0; set->extract && i < set->parts; i++) {
+        part_name(path, set, i);
+        if (same_file(path, graph)) return error_set(why, "--out %s: part %d would be %s, the graph itself", set->out, (int)i, path);
+    }
+    return true;
 }
 
 static bool settings_agree(const settings* set, error* why)
@@ -313,6 +339,7 @@ int partition_main(int argc, char** argv)
         return exit_code;
     if (!settings_agree(&set, &why)) return command_refused("partition", &why);
     if (!plan_file_name(&set.out, beside, argument[0], "part", &why)) return command_refused("partition", &why);
+    if (!names_differ(&set, argument[0], &why)) return command_refused("partition", &why);
     if (!dataset_open(&p.data, argument[0], &why)) return command_failed(&why);
     p.graph = dataset_graph(&p.data);
     bool good = make(&p, &why);

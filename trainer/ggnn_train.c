@@ -237,7 +237,11 @@ static void run_rank(rank* r)
         r->why = r->comm->failed;
     }
     if (begun) end_report(r);
-    if (r->why.text[0]) comm_fail(r->comm, &r->why);
+    if (!r->why.text[0]) comm_barrier(r->comm, &r->why); /* the first rank's report may fail */
+    else {
+        worker_fail(&r->training.worker);
+        comm_fail(r->comm, &r->why);
+    }
     worker_settle(&r->training.worker);
     comm_leave(r->comm);
 }

@@ -85,7 +85,8 @@ static bool verify(task* t, const config* c, error* why)
 {
     ggnn_file* f = &t->set.file;
     const char* const read[] = {"indptr", "indices", "label", "split", c->preprocess ? "pre_feat" : "feat",
-                                c->preprocess ? "pre_of" : NULL, config_reads_weights(c) ? "weight" : NULL, "part_id", "part_degree", "owner"};
+                                c->preprocess ? "pre_of" : NULL, config_reads_weights(c) ? "weight" : NULL, "part_of", "part_id", "part_degree", "part_held",
+                                "owner"};
     for (size_t i = 0; i < sizeof read / sizeof *read; i++) {
         const ggnn_file_section* s = read[i] ? ggnn_file_find(f, read[i]) : NULL;
         if (s && !ggnn_file_check(f, s)) return error_set(why, "--verify: %s", f->error);

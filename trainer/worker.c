@@ -75,8 +75,8 @@ static bool check_needs(const memory_need* all, int32_t ranks, error* why)
     return true;
 }
 
-/* Before anything large is taken. */
-static bool check_memory(const worker* w, const config* c, const task* t, const tiers_source* from, error* why)
+/* Before anything large is taken. beside: bytes that the stages are known to need. */
+static bool check_memory(const worker* w, const config* c, const task* t, const tiers_source* from, int64_t beside, error* why)
 {
     comm* with = w->comm;
     const net_config network = network_of(c, t, w->device, false);
@@ -89,8 +89,9 @@ static bool check_memory(const worker* w, const config* c, const task* t, const 
     memory_need* mine = &all[with->rank];
     bool good = comm_barrier(with, why); /* all have opened their devices */
     *mine = (memory_need){with->machine, w->device->number, 0, evaluation_bytes(c, t, &network), 0, device_room(w->device)};
-    mine->needs = (from->over ? part : whole) + mine->evaluation;
-    mine->by_parts = parts > 1 ? part + mine->evaluation : mine->needs;
+    const int64_t stages = beside > mine->evaluation ? beside : mine->evaluation;
+    mine->needs = (from->over ? part : whole) + stages;
+    mine->by_parts = parts > 1 ? part + stages : mine->needs;
     good = good && comm_gather_each(with, all, sizeof *all, why) && check_needs(all, with->ranks, why);
     w->device->unique.room = good ? left_for_map(all, with->ranks, mine) : 0;
     memory_free(all);
@@ -238,7 +239,7 @@ static bool begin_pass(worker* w, int64_t epoch, int64_t first, error* why)
    The tiers stay open, so that the host's memory stays pinned. */
 static bool find_peak(worker* w, const config* c, const task* t, error* why)
 {
-    bool good = open_stages(w, c, t, why) && begin_pass(w, 0, 0, why) && worker_compute(w, 0, why);
+    bool good = open_stages(w, c, t, why) && begin_pass(w, 0, 0, why) && comm_barrier(w->comm, why) && worker_compute(w, 0, why);
     if (!good || !comm_barrier(w->comm, why)) return false; /* worker_close closes them */
     device_settle(w->device);
     split_ring_rest(w->split);
@@ -335,7 +336,7 @@ static bool open_tiers(worker* w, const config* c, const task* t, error* why)
     const tiers_source from = source_of(w, c, t);
     w->planned.plan.placement = from.placement;
     note_links(w);
-    if (device_room(w->device) != INT64_MAX && !check_memory(w, c, t, &from, why)) return blame_links(w, why);
+    if (device_room(w->device) != INT64_MAX && !check_memory(w, c, t, &from, 0, why)) return blame_links(w, why);
     return tiers_open(&w->tiers, w->device, &from, why) || blame_links(w, why);
 }
 
@@ -585,23 +586,42 @@ static void put_state(worker* w, const float* state, int64_t updates, const net_
     net_add_profile(w->net, profile);
 }
 
+static bool plan_again(worker* w, error* why)
+{
+    if (!tier_plan_take_roles(&w->planned, w->samplers, why) || !tier_plan_fill(&w->planned, w->peak, why)) return false;
+    w->device->unique.room = w->planned.left;
+    note_links(w);
+    return true;
+}
+
+/* All lists with few samplers, or all rows with few trainers, may be more than a device has: then each has its part as before. */
+static bool check_roles(worker* w, const config* c, const task* t, tiers_source* from, int64_t beside, error* why)
+{
+    error lacks = {""};
+    if (device_room(w->device) == INT64_MAX || check_memory(w, c, t, from, beside, &lacks)) return true;
+    if (w->comm->failed.text[0]) return error_set(why, "%s", lacks.text);
+    tier_plan_note(&w->planned, "memory does not follow the role: by it device %d needs more than it has", (int)w->device->number);
+    w->samplers = 0;
+    *from = source_of(w, c, t);
+    return check_memory(w, c, t, from, 0, why);
+}
+
 /* The tiers with their stages, closed and opened as w->samplers says. */
 static bool lay_out_again(worker* w, const config* c, const task* t, error* why)
 {
     factored* shared = w->role.of;
     const factored_rank before = w->role;
-    const tiers_source from = source_of(w, c, t);
+    tiers_source from = source_of(w, c, t);
     add_reads(w->tiers, &w->past, 1);
     const loader_cost cost = loader_cost_of(w->loader);
     add_batches(&w->past.loader, &cost, 1);
     device_settle(w->device);
     if (!comm_barrier(w->comm, why)) return false; /* no one reads this rank's part any more */
     close_stages(w);
+    const int64_t beside = w->device->most_bytes - w->device->bytes;
     tiers_close(w->tiers);
     w->tiers = NULL;
-    if (c->tiers && !(tier_plan_take_roles(&w->planned, w->samplers, why) && tier_plan_fill(&w->planned, w->peak, why))) return false;
-    if (c->tiers) w->device->unique.room = w->planned.left;
-    if (c->tiers) note_links(w);
+    if (!(task_plans_tiers(t, c) ? plan_again(w, why) : check_roles(w, c, t, &from, beside, why))) return false;
     if (!tiers_open(&w->tiers, w->device, &from, why) || !open_stages(w, c, t, why) || !worker_share(w, shared, why)) return false;
     tiers_start_counting(w->tiers);
     w->role.sampled = before.sampled;
@@ -615,7 +635,8 @@ bool worker_take_roles(worker* w, const config* c, const task* t, bool* laid_out
     int32_t samplers;
     float* state = NULL;
     *laid_out = false;
-    if (!w->role.of || c->samplers || w->samplers) return true;
+    if (!w->role.of || c->samplers || w->fixed) return true;
+    w->fixed = true;
     if (!factored_fix(w->role.of, w->comm, &samplers, why)) return false;
     w->samplers = samplers;
     if (!worker_places(w, c, t)) return true;

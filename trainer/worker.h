@@ -72,6 +72,7 @@ typedef struct {
     int64_t     batches;    /* of a pass */
     factored_rank role;     /* in --pipeline factored; all zeros: another */
     int32_t     samplers;   /* there, by whose memory is laid out; 0: each device does both, until worker_take_roles */
+    bool        fixed;      /* worker_take_roles has decided */
     void*       scratch;    /* of the reduction */
     counted_cost apart;  /* costs of evaluations, apart from training's */
     counted_cost past;   /* rows, lists and loader's cost of the stages before worker_take_roles opened others */

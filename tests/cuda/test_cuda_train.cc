@@ -502,6 +502,22 @@ TEST(what_a_device_needs_and_has_not_is_said_before_loading)
     unsetenv("SIMT_MEMORY");
 }
 
+// By role a trainer has a third of the rows at least, in place of a quarter. Batches and the net need what is left.
+TEST(memory_follows_the_role_where_a_device_has_it)
+{
+    const std::string run = "--hidden 8 --fanout 2,2 --batch 40 --epochs 2 --backend cuda-emulated --device-list 0,1,2,3 --pipeline factored "
+                            "--store parts --eval-every 0 --save ";
+    CHECK_EQ(shell(build + "/ggnn-data generate planted g --nodes 10000 --edges 100000 --features 128 --train .01 >out 2>&1"), 0);
+    setenv("SIMT_DEVICES", "4", 1);
+    CHECK_EQ(train(run + "all"), 0);
+    CHECK_EQ(shell("grep -q 'rows of device 0, which trains' out"), 0);
+    setenv("SIMT_MEMORY", "7000000", 1);
+    CHECK_EQ(train(run + "few"), 0);
+    unsetenv("SIMT_MEMORY");
+    unsetenv("SIMT_DEVICES");
+    CHECK_EQ(shell("grep -q 'memory does not follow the role: by it device 0 needs more than it has' out && cmp all few"), 0);
+}
+
 // The bytes that it names are those of the arrays: labels and splits of all nodes, rows and lists of its own, places of all nodes where
 // they are hashed, the rows between layers; of each rank that the device has. A path has two neighbours per node, but at its ends.
 TEST(what_a_device_needs_is_the_sum_of_its_arrays)
@@ -1059,6 +1075,7 @@ int main(int argc, char** argv)
         RUN(devices_with_their_own_training_nodes_write_the_cpus_log);
         RUN(devices_train_on_parts_of_a_graph_as_on_the_whole);
         RUN(what_a_device_needs_and_has_not_is_said_before_loading);
+    RUN(memory_follows_the_role_where_a_device_has_it);
     RUN(what_a_device_needs_is_the_sum_of_its_arrays);
         RUN(what_lies_in_tiers_trains_as_what_is_resident);
         RUN_SLOW(parts_that_come_in_several_pieces_train_as_replicas);

@@ -266,6 +266,18 @@ TEST(only_pagraphs_parts_are_extracted)
     }
 }
 
+TEST(a_part_is_not_written_over_the_graph)
+{
+    char line[2000], words[2000];
+    random_graph_free(make_graph(0));
+    snprintf(line, sizeof line, "%s.2", graph);
+    CHECK_EQ(rename(graph, line), 0);
+    snprintf(line, sizeof line, "partition %s.2 --method pagraph --extract --out %s", graph, graph);
+    snprintf(words, sizeof words, "--out %s: part 2 would be %s.2, the graph itself", graph, graph);
+    CHECK_EQ(run("", line), 2);
+    CHECK(prints("err", words));
+}
+
 TEST(a_damaged_section_is_not_extracted)
 {
     char line[2000], path[700];
@@ -442,6 +454,7 @@ int main(int argc, char** argv)
     RUN(parts_have_the_same_bytes_on_any_number_of_threads);
     RUN(commands_that_need_the_whole_graph_refuse_a_part);
     RUN(only_pagraphs_parts_are_extracted);
+    RUN(a_part_is_not_written_over_the_graph);
     RUN(a_damaged_section_is_not_extracted);
     RUN(what_is_no_part_is_refused_by_section_and_node);
     RUN(a_row_or_a_list_that_is_read_must_be_there);

@@ -437,6 +437,33 @@ TEST(two_lines_of_the_same_ranks_are_apart)
         }
 }
 
+static void* fail_or_branch(void* context)
+{
+    two_lines* t = context;
+    const error mine = {"no memory"};
+    if (t->c->rank == 1) comm_fail(t->c, &mine);
+    else CHECK(!comm_branch(&t->second, t->c, &t->why));
+    comm_leave(t->c);
+    return NULL;
+}
+
+TEST(a_rank_that_fails_before_a_second_line_is_opened_ends_all)
+{
+    static two_lines t[RANKS_MAX];
+    comm c[RANKS_MAX];
+    pthread_t thread[RANKS_MAX];
+    error why = {""};
+    CHECK(comm_open_threads(c, RANKS_MAX, &never, &why));
+    for (int32_t r = 0; r < RANKS_MAX; r++) {
+        memset(&t[r], 0, sizeof t[r]);
+        t[r].c = &c[r];
+        CHECK_EQ(pthread_create(&thread[r], NULL, fail_or_branch, &t[r]), 0);
+    }
+    for (int32_t r = 0; r < RANKS_MAX; r++) pthread_join(thread[r], NULL);
+    for (int32_t r = 0; r < RANKS_MAX; r++) CHECK(r == 1 || strstr(t[r].why.text, "rank 1: no memory"));
+    comm_close_threads(c, RANKS_MAX);
+}
+
 TEST(a_process_that_is_started_with_others_is_under_mpi)
 {
     static const char* const name[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"};
@@ -471,6 +498,7 @@ int main(int argc, char** argv)
     RUN(too_many_ranks_are_an_error);
     RUN(waits_of_all_calls_are_added_up);
     RUN(two_lines_of_the_same_ranks_are_apart);
+    RUN(a_rank_that_fails_before_a_second_line_is_opened_ends_all);
     RUN(a_process_that_is_started_with_others_is_under_mpi);
     return test_finish();
 }

@@ -171,6 +171,11 @@ static void send_slice(split_part* to, split_part* from)
     split_slice_pack(slice, from);
     CHECK(split_slice_take(to, slice, bytes, &why));
     CHECK(!split_slice_take(to, slice, 100, &told) && strstr(told.text, "a graph: a part of a batch of 100 bytes is not one"));
+    CHECK(!split_slice_take(to, slice, bytes - 8, &told));
+    const int64_t count = *(int64_t*)slice;
+    *(int64_t*)slice = -1; /* the seeds of the part */
+    CHECK(!split_slice_take(to, slice, bytes, &told));
+    *(int64_t*)slice = count;
     CHECK(split_slice_take(to, slice, bytes, &why));
     free(slice);
 }

@@ -845,6 +845,28 @@ TEST(a_replica_has_the_lists_and_rows_of_its_closure_and_nothing_else)
     CHECK_EQ(first.count, 0);
 }
 
+/* The list of node 0 has all nodes, that of any other has the next one: the closures of the training nodes 0 and 1. One device stores
+   all rows, and the other two. */
+TEST(a_closure_of_all_nodes_beside_a_small_one)
+{
+    enum { N = 60 };
+    static const char* const more[] = {"--cache degree --cache-ratio .1 --store-features 1", "--cache dual --cache-bytes 200 --store-features .5"};
+    const char* const run = "--data l.ggnn --devices 2 --partition pagraph --fanout 3 --hidden 4 --batch 2 --epochs 1 --eval-every 0";
+    FILE* f = fopen("l.csv", "w");
+    for (int v = 1; f && v < N; v++) fprintf(f, "%d,0\n%d,%d\n", v, v % (N - 1) + 1, v);
+    CHECK(f && fclose(f) == 0);
+    CHECK_EQ(finish(start("ggnn-data", "convert l.csv l.ggnn --from edges --random-features 4 --classes 2 --train degree:.04")), 0);
+    for (int i = 0; i < 2; i++) {
+        CHECK_EQ(trainf("%s %s --save c", run, more[i]), 0);
+        CHECK_EQ(trainf("%s %s --store replica --log l --save d", run, more[i]), 0);
+        CHECK_EQ(shell("cmp c d"), 0);
+        read_log(&first, "l", "tiers");
+        if (!CHECK_EQ(first.count, 1)) return;
+        CHECK_EQ(element(first.line[0], "\"rows\":", "own", 0), i ? N / 2 : N);
+        CHECK_EQ(element(first.line[0], "\"rows\":", "own", 1), 2);
+    }
+}
+
 /* ==== errors ==================================================================================================== */
 
 TEST(a_partition_where_it_cannot_be_is_an_error_that_says_why)
@@ -933,6 +955,7 @@ int main(int argc, char** argv)
     RUN(a_files_parts_are_taken_as_they_are_or_refused);
     RUN(a_file_that_does_not_fit_is_an_error_that_says_why);
     RUN(a_replica_has_the_lists_and_rows_of_its_closure_and_nothing_else);
+    RUN(a_closure_of_all_nodes_beside_a_small_one);
     RUN(a_partition_where_it_cannot_be_is_an_error_that_says_why);
     RUN_SLOW(a_division_survives_any_failing_allocation);
     RUN(processes_have_the_training_nodes_of_threads);

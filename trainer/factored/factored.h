@@ -69,7 +69,7 @@ typedef struct { /* a rank's part in it; stays where it is */
 } factored_rank;
 
 /* l has a plan of factored_slices. All ranks call it. On failure false; factored_close is due all the same: before the
-   device is closed, after all threads have ended. */
+   device is closed, when no thread uses the queue. */
 bool factored_open(factored_rank* r, factored* f, comm* c, net* n, loader* l, error* why);
 void factored_close(factored_rank* r); /* all zeros is fine */
 

@@ -101,7 +101,7 @@ static const entry table[] = {
         "CUDA: what matrix products round their factors to.", 0}},
     {0, 0, AT(pipeline), 0, {"pipeline", OPTION_CHOICE, 0, 0, 0, "auto|serial|overlap|factored",
         "serial: batches are prepared, then trained on; overlap: the next ones while one trains. auto: serial on the "
-        "CPU, where all threads do each in turn, overlap with CUDA. Neither changes a result. factored: some of "
+        "CPU, where all threads do each in turn, and with --parallel split, overlap with CUDA. Neither changes a result. factored: some of "
         "--devices sample for the others (below).", 0}},
     {0, ALIKE | NO_RESULT, AT(unique), 0, {"unique", OPTION_CHOICE, 0, 0, 0, DEVICE_UNIQUES,
         "How a batch finds the ids that it has: a map of all nodes (CUDA: 8 bytes each, CPU: 4), or a hash table of the batch's; "

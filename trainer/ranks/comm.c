@@ -27,6 +27,7 @@ void comm_open_alone(comm* c, const volatile sig_atomic_t* stop)
 bool comm_branch(comm* to, comm* c, error* why)
 {
     memset(to, 0, sizeof *to);
+    if (!comm_barrier(c, why)) return false; /* of a rank that failed before, all hear */
     if (c->engine) return c->engine->branch(to, c, why);
     comm_open_alone(to, c->stop);
     return true;

@@ -60,7 +60,7 @@ bool comm_open_threads(comm c[], int32_t ranks, const volatile sig_atomic_t* sto
 void comm_close_threads(comm c[], int32_t ranks);
 
 /* Was this program started as one of several, by mpirun or srun? Then comm_open_mpi is called, once, by the main thread,
-   which makes all calls; it fails in a program that was built without MPI. comm_close_mpi ends it. Errors are printed
+   which makes all calls but those of a comm_branch; it fails in a program that was built without MPI. comm_close_mpi ends it. Errors are printed
    before: mpirun ends all others as soon as one has left with a failure. failed: without waiting for the others. */
 bool comm_under_mpi(void);
 const char* comm_mpi_name(void); /* "Open MPI 4.1.4"; NULL: built without */

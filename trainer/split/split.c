@@ -394,17 +394,10 @@ void split_slice_pack(void* memory, split_part* s)
     for_each_array(s, pack_array, &to);
 }
 
-bool split_slice_take(split_part* s, void* memory, size_t bytes, error* why)
+static bool within(int64_t count, int64_t most) { return count >= 0 && count <= most; }
+
+static void take_header(split_part* s, const slice_header* head)
 {
-    const slice_header* head = memory;
-    slice from = {memory, sizeof *head};
-    bool good = bytes >= sizeof *head && head->count[s->num_hops] <= s->most[s->num_hops];
-    for (int32_t h = 0; good && h < s->num_hops; h++) {
-        const ggnn_block* b = &s->sampled[h].hop[0];
-        good = head->size[h][0] == head->count[h] && head->count[h] <= s->most[h] && head->size[h][1] <= b->num_src.max &&
-               head->size[h][2] <= b->num_edges.max && head->to[h][s->at.parts] <= b->num_dst.max + b->num_edges.max;
-    }
-    if (!good) return error_set(why, "%s: a part of a batch of %zu bytes is not one", s->path, bytes);
     memcpy(s->count, head->count, sizeof s->count);
     for (int32_t h = 0; h < s->num_hops; h++) {
         ggnn_batch* b = &s->sampled[h];
@@ -414,6 +407,21 @@ bool split_slice_take(split_part* s, void* memory, size_t bytes, error* why)
         memcpy(s->hop[h].from, head->from[h], sizeof head->from[h]);
         memcpy(s->hop[h].to, head->to[h], sizeof head->to[h]);
     }
+}
+
+bool split_slice_take(split_part* s, void* memory, size_t bytes, error* why)
+{
+    const slice_header* head = memory;
+    slice from = {memory, sizeof *head};
+    bool good = bytes >= sizeof *head && within(head->count[s->num_hops], s->most[s->num_hops]);
+    for (int32_t h = 0; good && h < s->num_hops; h++) {
+        const ggnn_block* b = &s->sampled[h].hop[0];
+        good = head->size[h][0] == head->count[h] && within(head->count[h], s->most[h]) &&
+               within(head->size[h][1], b->num_src.max) && within(head->size[h][2], b->num_edges.max) &&
+               within(head->to[h][s->at.parts], b->num_dst.max + b->num_edges.max);
+    }
+    if (good) take_header(s, head);
+    if (!good || split_slice_bytes(s) != bytes) return error_set(why, "%s: a part of a batch of %zu bytes is not one", s->path, bytes);
     for_each_array(s, unpack_array, &from);
     return true;
 }

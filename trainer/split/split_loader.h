@@ -61,6 +61,6 @@ typedef struct { /* of this rank */
     int64_t      rows;    /* of features, loaded */
     shuffle_cost moved;   /* between layers */
 } split_cost;
-split_cost split_loader_cost(const split_loader* l); /* since split_loader_create, or split_loader_take_cost; moved: always since the first */
+split_cost split_loader_cost(const split_loader* l); /* since split_loader_take_cost; moved: since split_loader_create */
 split_cost split_loader_take_cost(split_loader* l);  /* and begins anew */
 #endif

@@ -123,7 +123,9 @@ void split_ring_end(split_ring* r)
 {
     if (r->slots == 1) return;
     pthread_mutex_lock(&r->lock);
-    const int64_t all = r->next + SLOTS - 1 < r->end ? r->next + SLOTS - 1 : r->end;
+    int64_t all = r->next;
+    for (int i = 0; i < SLOTS; i++) all += r->state[i] != TAKEN;
+    all = all < r->end ? all : r->end;
     while (!r->failed.text[0] && r->made < all) pthread_cond_wait(&r->changed, &r->lock);
     pthread_mutex_unlock(&r->lock);
 }

@@ -39,7 +39,7 @@ void split_ring_fail(split_ring* r);
    failed. NULL is fine. */
 void split_ring_rest(split_ring* r);
 
-/* Since split_ring_create. Seconds of stages are those of the thread that makes batches, `seconds` those that take took. */
+/* Since split_ring_open. Seconds of stages are those of the thread that makes batches, `seconds` those that take took. */
 split_cost split_ring_cost(const split_ring* r);
 int64_t    split_ring_sent(const split_ring* r);  /* bytes, by the line of its own */
 int64_t    split_ring_bytes(const split_ring* r); /* of the device, taken at most beside those that `d` counts */

@@ -457,15 +457,34 @@ bool tier_plan_order(tier_plan* p, const ggnn_sampling* how, const tiers_view* t
     return good;
 }
 
+/* Those that tier_plan_fill made. */
+static void forget_notes(tier_plan* p)
+{
+    for (int i = p->notes; i < TIER_NOTES_MAX; i++) p->note[i][0] = 0;
+}
+
+/* Those that tier_plan_fill made, and that nothing is ordered by any more. */
+static void forget_ranks(tier_plan* p)
+{
+    for (int i = p->opened; i < TIER_RANKS_MAX; i++) {
+        bool used = false;
+        for (int kind = 0; kind < TIERS_KINDS; kind++) {
+            const tiers_share* s = &p->plan.share[kind];
+            const ggnn_node* by[] = {p->of_parts[kind], p->of_cache[kind], p->hot[kind], s->rank, s->cache_rank};
+            for (size_t k = 0; k < sizeof by / sizeof *by; k++) used = used || by[k] == p->memory[i];
+        }
+        if (used) continue;
+        memory_free(p->memory[i]);
+        p->memory[i] = NULL;
+    }
+}
+
 bool tier_plan_take_roles(tier_plan* p, int32_t samplers, error* why)
 {
     memcpy(p->of_parts, p->hot, sizeof p->of_parts);
     memset(p->plan.share, 0, sizeof p->plan.share);
-    memset(p->note, 0, sizeof p->note);
-    for (int i = p->opened; i < TIER_RANKS_MAX; i++) {
-        memory_free(p->memory[i]);
-        p->memory[i] = NULL;
-    }
+    forget_notes(p);
+    forget_ranks(p);
     p->options.samplers = samplers;
     p->kept = rank_bytes(p);
     return rank_reach(p, why);
@@ -740,11 +759,14 @@ void tier_plan_take_slopes(tier_plan* p)
                    none ? "0,0 in its place, as without --slopes" : "0 in its place, so that none is cached");
 }
 
+/* Does a rank alone read its part? */
+static bool reads_alone(const tier_plan* p) { return !p->comm || alone_by_role(p) || p->options.closure; }
+
 /* held (N): of how many ranks each node is cached, of those whose parts this one reads. */
 static bool count_cached(tier_plan* p, tiers_kind kind, int64_t* held, error* why)
 {
     const tiers_share* s = &p->plan.share[kind];
-    const bool one = !p->comm || alone_by_role(p);
+    const bool one = reads_alone(p);
     int64_t* own = one ? held : memory_new(memory_product((size_t)p->nodes, sizeof *own, 1), "cached nodes", why);
     for (int64_t v = 0; own && v < p->nodes; v++) own[v] = (s->cache_rank ? s->cache_rank[v] : v) < s->cached;
     const bool good = own && (one || sum_counts(p, held, own, why));
@@ -823,7 +845,6 @@ static bool order_parts(tier_plan* p, bool* moved, error* why)
 enum { FILL_TURNS = 5 };
 bool tier_plan_fill(tier_plan* p, int64_t peak, error* why)
 {
-    int notes = 0;
     bool fits = false, moved = true;
     fit_file(p);
     memcpy(p->hot, p->of_parts, sizeof p->hot);
@@ -834,9 +855,9 @@ bool tier_plan_fill(tier_plan* p, int64_t peak, error* why)
         p->of_parts[TIERS_FEATURES] = dealt;
         p->kept = rank_bytes(p);
     }
-    while (notes < TIER_NOTES_MAX && p->note[notes][0]) notes++;
+    for (p->notes = 0; p->notes < TIER_NOTES_MAX && p->note[p->notes][0];) p->notes++;
     for (int turn = 0; turn < FILL_TURNS && (!fits || moved); turn++) {
-        for (int i = notes; i < TIER_NOTES_MAX; i++) p->note[i][0] = 0; /* of the turn before */
+        forget_notes(p); /* of the turn before */
         memset(p->plan.share, 0, sizeof p->plan.share);
         if (!fill_once(p, peak, why)) return false;
         forget_identities(p);
@@ -849,6 +870,7 @@ bool tier_plan_fill(tier_plan* p, int64_t peak, error* why)
         bool still = !moved;
         if (!agree(p, &still, why)) return false;
         moved = !still;
+        forget_ranks(p);
     }
     return true;
 }

@@ -57,6 +57,7 @@ typedef struct { /* all zeros: there is no plan */
     comm_shared shared;                       /* ranks that all threads of a process share */
     ggnn_node* work;                          /* (2 N) */
     char note[TIER_NOTES_MAX][200];           /* what the user is to know */
+    int notes;                                /* those of them that tier_plan_fill found */
 } tier_plan;
 
 /* over: the ranks whose devices share parts; NULL: each has one of its own. False on failure; tier_plan_close is due all the same. */
