@@ -193,11 +193,11 @@ static explain_case case_of(const training* t, const counts* k)
 {
     const config* c = t->config;
     device* d = net_device(worker_net(&t->worker));
-    const ggnn_placement* placement = worker_plan(&t->worker)->plan.placement;
+    const tier_plan* plan = worker_plan(&t->worker);
     return (explain_case){.config = c, .nodes = t->task->graph.num_nodes, .sizes = ggnn_sizes_of(&t->task->graph, &t->task->features),
                           .hot_rows = k->hot[TIERS_FEATURES], .hot_lists = k->hot[TIERS_GRAPH], .rows = k->seen[TIERS_FEATURES],
                           .lists = k->seen[TIERS_GRAPH], .epochs = k->epochs, .fanout = fanout_of(c), .memory = memory_for_data(t),
-                          .peaks = device_room(d) != INT64_MAX, .devices = t->comm->locals, .placement = placement,
+                          .peaks = device_room(d) != INT64_MAX, .devices = t->comm->locals, .placement = plan->plan.placement, .links = plan->links.devices ? &plan->links : NULL,
                           .bandwidth = {1e9 * (double)c->links[0], 1e9 * (double)c->links[1], 1e9 * (double)c->links[2]}};
 }
 
@@ -258,13 +258,20 @@ static explain_tiers percent_of(explain_tiers t)
     return (explain_tiers){percent * t.own, percent * t.peer, percent * t.host};
 }
 
+static const char* why_not(const explanation* e, explain_setting s)
+{
+    const bool alone = e->given.devices < 2;
+    if (alone && (s == EXPLAIN_PARTS || s == EXPLAIN_CLIQUES || s == EXPLAIN_BESIDE)) return "one device has no parts";
+    return s == EXPLAIN_CLIQUES && !e->given.links ? "no links are stated (--topology)" : "does not fit";
+}
+
 static void print_outcome(const explanation* e, explain_setting s)
 {
     const explain_outcome* o = &e->outcome[s];
     char rows[16], lists[16];
     const explain_tiers r = percent_of(o->row_reads), l = percent_of(o->list_reads);
     if (!o->possible) {
-        printf("  %-32s %s\n", explain_name[s], s == EXPLAIN_PARTS && e->given.devices < 2 ? "one device has no parts" : "does not fit");
+        printf("  %-32s %s\n", explain_name[s], why_not(e, s));
         return;
     }
     printf("  %-32s %9s %9s  %6.2f %6.2f  %6.2f %6.2f %9.3g %9.3g %9.3g\n", explain_name[s],
@@ -277,6 +284,7 @@ static void print_choice(const explanation* e)
     const explain_outcome* best = &e->outcome[e->choice];
     printf("choice: %s (%s", explain_name[e->choice], explain_options[e->choice]);
     if (e->choice == EXPLAIN_DUAL) printf(" --slopes %" PRId64 ",%" PRId64, best->slopes[0], best->slopes[1]);
+    if (e->choice == EXPLAIN_BESIDE) printf(" --cache-ratio %g", best->cache_ratio);
     printf("): %.4g s an epoch (modelled)", best->seconds);
     int next = -1; /* the fastest of the others */
     for (int s = 0; s < EXPLAIN_SETTINGS; s++)
@@ -287,7 +295,29 @@ static void print_choice(const explanation* e)
     printf("\n");
 }
 
+/* How the cache beside parts got its size. */
+static void print_share(const explanation* e)
+{
+    const explain_outcome* o = &e->outcome[EXPLAIN_BESIDE];
+    if (!o->possible) return;
+    printf("  a cache beside parts: of %g to %g of the rows %g take least time on the links (--cache-ratio %g); parts have what memory is left\n",
+           explain_ratio[0], explain_ratio[EXPLAIN_RATIOS - 1], o->cache_ratio, o->cache_ratio);
+}
+
 /* What the modelled seconds take for granted. */
+static void print_links(const explanation* e)
+{
+    const ggnn_topology* t = e->given.links;
+    double least = 0, most = 0;
+    for (int32_t i = 0; t && i < t->devices; i++)
+        for (int32_t j = 0; j < t->devices; j++) {
+            const double link = i == j ? 0 : t->bandwidth[i][j];
+            if (link > 0 && (least <= 0 || link < least)) least = link;
+            if (link > most) most = link;
+        }
+    if (t) printf("  peers are read over the links of --topology, %g to %g GB/s, all at once: the slowest that a device uses counts, and the slowest device\n", least, most);
+}
+
 static void print_fanout(const explanation* e, const config* c)
 {
     const double fanout = e->given.fanout;
@@ -347,6 +377,7 @@ static void put_explanation(json* j, const explanation* e)
         json_real(j, "modelled_sample", e->outcome[s].sample);
         json_real(j, "modelled_extract", e->outcome[s].extract);
         if (s == EXPLAIN_DUAL) put_slopes(j, &e->outcome[s]);
+        if (s == EXPLAIN_BESIDE) json_real(j, "cache_ratio", e->outcome[s].cache_ratio);
         json_end_object(j);
     }
     json_end_object(j);
@@ -381,11 +412,13 @@ void explain_print(const explanation* e, const training* t, report* r)
            e->sample, e->mark, e->copy, e->extract, e->train, e->waiting);
     printf("what a device would read in an epoch (bytes and shares counted, seconds modelled: --links %s GB/s for own memory, a "
            "peer's, the host's)\n", c->links_text);
+    print_links(e);
     print_fanout(e, c);
     printf("  %-32s %19s  %13s  %13s %9s %9s %9s\n", "", "bytes of a device", "rows, %", "lists, %", "", "", "");
     printf("  %-32s %9s %9s  %6s %6s  %6s %6s %9s %9s %9s\n", "", "rows", "lists", "own", "host", "own", "host", "sample s",
            "extract s", "both s");
     for (int s = 0; s < EXPLAIN_SETTINGS; s++) print_outcome(e, (explain_setting)s);
+    print_share(e);
     print_choice(e);
     if (!log_begin(&r->log, &j, "explain")) return;
     put_explanation(&j, e);

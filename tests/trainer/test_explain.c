@@ -163,6 +163,48 @@ TEST(the_simplest_of_equal_settings_is_chosen)
     CHECK_EQ(explain_choice(out), EXPLAIN_PARTS);
 }
 
+/* A cache takes reads from links, and room from parts, whose rows then are the host's. Four devices have room for 250 lists and 100
+   cached rows each, and for a fourth of the other 900, beside the order of parts. */
+TEST(a_cache_beside_parts_is_as_large_as_links_and_memory_make_it)
+{
+    explain_case c = case_of(even, even, 250 * 80 + (100 + 225) * 400 + NODES * (int)sizeof(ggnn_node), 4);
+    explain_outcome out[EXPLAIN_SETTINGS];
+    const explain_outcome* o = &out[EXPLAIN_BESIDE];
+    error why = {""};
+    CHECK(explain_outcomes(out, &c, &why) && o->possible);
+    CHECK_NEAR(o->cache_ratio, .1, 1e-12);
+    CHECK_NEAR(o->extract, 400 * (32500 / 1e9 + 67500 / 1e8) / 4, 1e-9);
+    c.memory--;
+    CHECK(explain_outcomes(out, &c, &why));
+    CHECK_NEAR(o->cache_ratio, .05, 1e-12);
+    c.memory++;
+    c.bandwidth.peer = c.bandwidth.own; /* nothing to be saved */
+    CHECK(explain_outcomes(out, &c, &why));
+    CHECK_NEAR(o->cache_ratio, .01, 1e-12);
+}
+
+/* Two devices, of which one has a link half as fast. */
+TEST(links_count_by_the_slowest_that_a_device_uses)
+{
+    ggnn_topology t = {.devices = 2, .bandwidth = {{700, 25}, {50, 700}}};
+    ggnn_placement placed;
+    explain_case c = case_of(even, even, 240000, 2);
+    explain_outcome out[EXPLAIN_SETTINGS];
+    error why = {""};
+    CHECK(ggnn_place_parts(&placed, &t, GGNN_PLACE_BEST, 0, NULL) == GGNN_OK);
+    c.placement = &placed;
+    c.links = &t;
+    CHECK(explain_outcomes(out, &c, &why) && out[EXPLAIN_PARTS].possible);
+    CHECK_NEAR(out[EXPLAIN_PARTS].extract, (2e7 / 1e9 + 2e7 / 25e9) / 2, 1e-12); /* half of 40 MB from a peer, over 25 GB/s */
+    t.bandwidth[0][1] = 50;
+    CHECK(explain_outcomes(out, &c, &why));
+    CHECK_NEAR(out[EXPLAIN_PARTS].extract, (2e7 / 1e9 + 2e7 / 50e9) / 2, 1e-12);
+    CHECK(out[EXPLAIN_CLIQUES].possible && out[EXPLAIN_CLIQUES].rows == NODES);
+    c.links = NULL; /* one figure for all peers */
+    CHECK(explain_outcomes(out, &c, &why) && !out[EXPLAIN_CLIQUES].possible);
+    CHECK_NEAR(out[EXPLAIN_PARTS].extract, (2e7 / 1e9 + 2e7 / 1e8) / 2, 1e-12);
+}
+
 /* ==== every number of every setting, by plain loops ============================================================= */
 
 /* What a read of a list of so many edges takes: its entry, and a sector an edge or the whole list. */
@@ -175,7 +217,26 @@ static double list_bytes(const explain_case* c, int64_t v)
 typedef struct { /* of each node: is its row, its list kept, and by which share of the devices themselves? */
     bool in[2][NODES];
     double own[2][NODES];
+    int parts, part[2][NODES]; /* where there are several; -1: of each device's own */
 } keeping;
+
+/* Seconds of the slowest device, each of whose links carries a P-th of the reads of what lies there. */
+static double slowest(const explain_case* c, const keeping* k, int kind)
+{
+    double worst = 0;
+    for (int i = 0; i < k->parts; i++) {
+        double from[8] = {0}, own = 0, host = 0, link = 0;
+        for (int64_t v = 0; v < c->nodes; v++) {
+            const double bytes = (kind ? list_bytes(c, v) * (double)c->lists[v] : (double)(c->sizes.row * c->rows[v])) / (double)c->epochs / c->devices;
+            const int p = k->part[kind][v], j = p < 0 ? i : c->placement->source[i][p];
+            *(!k->in[kind][v] ? &host : j == i ? &own : &from[j]) += bytes;
+        }
+        for (int j = 0; j < k->parts; j++)
+            if (from[j] > 0) link = fmax(link, from[j] / (1e9 * c->links->bandwidth[i][j]));
+        worst = fmax(worst, own / c->bandwidth.own + link + host / c->bandwidth.host);
+    }
+    return worst;
+}
 
 /* Reads, bytes and seconds of a setting. */
 static void expect_reads(explain_outcome* o, const explain_case* c, const keeping* k)
@@ -200,6 +261,10 @@ static void expect_reads(explain_outcome* o, const explain_case* c, const keepin
         o->extract += bytes[0][i] / speed[i] / c->devices;
         o->sample += bytes[1][i] / speed[i] / c->devices;
     }
+    if (c->links && k->parts > 1) {
+        o->extract = slowest(c, k, 0);
+        o->sample = slowest(c, k, 1);
+    }
     o->seconds = o->extract + o->sample;
 }
 
@@ -222,8 +287,10 @@ static void expect_owned(explain_outcome* o, const explain_case* c, int32_t P)
         const int64_t part = v < more * (each + 1) ? v / (each + 1) : more + (v - more * (each + 1)) / (each ? each : 1);
         rows[part] += c->sizes.row;
         lists[part] += c->sizes.list + c->sizes.edge * (c->sizes.indptr[v + 1] - c->sizes.indptr[v]);
+        k.parts = P;
         for (int kind = 0; kind < 2; kind++) {
             k.in[kind][v] = true;
+            k.part[kind][v] = (int)part;
             k.own[kind][v] = own_of(c, P, part);
         }
     }
@@ -259,6 +326,7 @@ static int place_parts(explain_outcome* o, keeping* k, const explain_case* c, in
     for (int64_t v = 0; v < c->nodes; v++) part[v % P] += c->sizes.list + c->sizes.edge * (c->sizes.indptr[v + 1] - c->sizes.indptr[v]);
     for (int p = 0; p < P; p++) fullest = part[p] > fullest ? part[p] : fullest;
     *o = (explain_outcome){0};
+    k->parts = P;
     for (int turn = 0; turn < 2; turn++) {
         const bool rows = turn == (features ? 0 : 1);
         const int64_t room = each_has - bytes[!rows];
@@ -268,7 +336,8 @@ static int place_parts(explain_outcome* o, keeping* k, const explain_case* c, in
             bytes[1] = (each >= most ? most : each) * c->sizes.row;
             for (int64_t v = 0; v < c->nodes; v++) {
                 k->in[0][v] = rank[v] < o->rows;
-                k->own[0][v] = own_of(c, P, (o->rows == c->nodes ? v : rank[v]) % P);
+                k->part[0][v] = (int)((o->rows == c->nodes ? v : rank[v]) % P);
+                k->own[0][v] = own_of(c, P, k->part[0][v]);
             }
             continue;
         }
@@ -277,7 +346,8 @@ static int place_parts(explain_outcome* o, keeping* k, const explain_case* c, in
         o->lists = dealt ? ggnn_fill_lists(taken, left, P, order, &sizes, c->nodes) : c->nodes;
         for (int64_t v = 0; v < c->nodes; v++) {
             k->in[1][v] = !dealt || taken[v] < o->lists;
-            k->own[1][v] = own_of(c, P, (dealt ? taken[v] : v) % P);
+            k->part[1][v] = (int)((dealt ? taken[v] : v) % P);
+            k->own[1][v] = own_of(c, P, k->part[1][v]);
         }
         for (int p = 0; p < P; p++) bytes[0] = room - left[p] > bytes[0] ? room - left[p] : bytes[0];
         if (!dealt) bytes[0] = fullest;
@@ -308,9 +378,62 @@ static void expect_parts(explain_outcome* o, const explain_case* c, int32_t P, b
     else expect_reads(o, c, &k);
 }
 
+/* A cache of so many of the hottest rows; lists in parts by reads, rows by reads, too, but those that are cached behind all others. */
+static void expect_cached(explain_outcome* o, const explain_case* c, int64_t cached)
+{
+    static keeping k;
+    const int32_t P = c->devices;
+    const int64_t N = c->nodes;
+    ggnn_node hot[2][NODES], order[2][NODES], behind[NODES], *rank = hot[0];
+    explain_case rest = *c;
+    hotness_rank(hot[0], order[0], HOTNESS_PRESC, c->hot_rows, NULL, c->sizes.indptr, 0, N);
+    hotness_rank(hot[1], order[1], HOTNESS_PRESC, c->hot_lists, NULL, c->sizes.indptr, 0, N);
+    for (int64_t v = 0; v < N; v++) {
+        order[1][hot[1][v]] = (ggnn_node)v;
+        behind[v] = (ggnn_node)(hot[0][v] < cached ? hot[0][v] + N - cached : hot[0][v] - cached);
+    }
+    if (c->memory < INT64_MAX) rest.memory = c->memory > cached * c->sizes.row ? c->memory - cached * c->sizes.row : 0;
+    int rankings = !is_by_id(hot[0], N) + !is_by_id(hot[1], N), all = 0;
+    for (int turn = 0; turn < 5; turn++) {
+        const int needed = place_parts(o, &k, &rest, P, false, rank, order[1], rankings);
+        const bool parts_too = o->rows && o->rows < N;
+        all = needed + (!is_by_id(hot[0], N) && !(parts_too && rank == hot[0]));
+        const bool moves = parts_too && rank == hot[0] && memcmp(behind, hot[0], (size_t)N * sizeof *behind);
+        const bool fits = all <= rankings || c->memory == INT64_MAX;
+        if (moves) rank = behind;
+        if (fits && !moves) break;
+        if (!fits) rankings = all;
+    }
+    const int64_t kept = all * N * (int64_t)sizeof(ggnn_node);
+    const bool possible = c->memory == INT64_MAX || cached * c->sizes.row <= c->memory - kept;
+    for (int64_t v = 0; v < N; v++) {
+        if (hot[0][v] >= cached) continue;
+        k.in[0][v] = true;
+        k.own[0][v] = 1;
+        k.part[0][v] = -1;
+    }
+    o->rows += cached;
+    o->row_bytes += cached * c->sizes.row;
+    expect_reads(o, c, &k);
+    if (!possible) *o = (explain_outcome){0};
+}
+
+/* By the share that takes least time. */
+static void expect_beside(explain_outcome* o, const explain_case* c)
+{
+    static const double ratio[] = {.01, .02, .05, .1, .15, .2, .3, .5};
+    for (int i = 0; i < 8 && c->devices > 1; i++) {
+        explain_outcome with = {0};
+        expect_cached(&with, c, ggnn_fill_ratio(ratio[i], c->nodes));
+        with.cache_ratio = with.possible ? ratio[i] : 0;
+        if (with.possible && (!o->possible || with.seconds < (1 - 1e-9) * o->seconds)) *o = with;
+    }
+}
+
 static void expect_dual(explain_outcome* o, const explain_case* c)
 {
     static keeping k;
+    k.parts = 1;
     ggnn_node rank[2][NODES], work[2 * NODES];
     double saved[2] = {0, 0};
     const ggnn_sizes sizes = c->sizes;
@@ -345,6 +468,13 @@ static void foretell(explain_outcome out[EXPLAIN_SETTINGS], const explain_case* 
     expect_parts(&out[EXPLAIN_GRAPH_FIRST], c, c->devices, false, false);
     expect_parts(&out[EXPLAIN_FEATURES_FIRST], c, c->devices, true, false);
     expect_dual(&out[EXPLAIN_DUAL], c);
+    expect_beside(&out[EXPLAIN_BESIDE], c);
+    ggnn_placement cliques;
+    explain_case within = *c;
+    within.placement = &cliques;
+    if (!c->links || c->devices == 1) return;
+    CHECK(ggnn_place_parts(&cliques, c->links, GGNN_PLACE_CLIQUE, 0, NULL) == GGNN_OK);
+    expect_parts(&out[EXPLAIN_CLIQUES], &within, c->devices, false, false);
 }
 
 static void near_all(double a, double b) { CHECK_NEAR(a, b, 1e-9 * fabs(b) + 1e-13); }
@@ -365,6 +495,7 @@ static void compare_outcomes(const explain_outcome* o, const explain_outcome* ex
     near_all(o->sample, expected->sample);
     near_all(o->extract, expected->extract);
     near_all(o->seconds, expected->seconds);
+    near_all(o->cache_ratio, expected->cache_ratio);
     for (int i = 0; i < 2; i++) near_all((double)o->slopes[i], (double)expected->slopes[i]);
 }
 
@@ -400,6 +531,7 @@ TEST(every_number_of_every_setting_is_that_of_plain_loops)
                           .degrees = count[0], .hot_rows = count[1], .hot_lists = count[2], .rows = count[3], .lists = count[4],
                           .epochs = 1 + test_below(3), .fanout = fanouts[test_below(4)], .devices = devices,
                           .placement = test_below(2) ? &placed : NULL, .bandwidth = {1e12, 5e10 + (double)test_below(5), 1e10}};
+        if (c.placement && test_below(2)) c.links = &links;
         const int64_t all = at[nodes] * c.sizes.edge + nodes * (c.sizes.list + c.sizes.row);
         const int64_t memory[] = {0, test_below(all + 1), test_below(2 * all), all, all - 1, 3 * all, INT64_MAX};
         c.memory = memory[i % 7];
@@ -410,7 +542,7 @@ TEST(every_number_of_every_setting_is_that_of_plain_loops)
         foretell(expected, &c);
         for (int s = 0; s < EXPLAIN_SETTINGS; s++) compare_outcomes(&out[s], &expected[s]);
         CHECK_EQ(explain_choice(out), expected_choice(expected));
-        if (test_errors > before) printf("  case %d: %lld nodes, %d devices, %s, %s\n", i, (long long)nodes, (int)devices, c.placement ? "placed" : "not placed", c.config == &plain ? "no limit" : "limited");
+        if (test_errors > before) printf("  case %d: %lld nodes, %d devices, %s, %s\n", i, (long long)nodes, (int)devices, c.links ? "links" : c.placement ? "placed" : "not placed", c.config == &plain ? "no limit" : "limited");
     }
 }
 
@@ -457,15 +589,15 @@ static const char* explained(const char* options)
 }
 
 /* PARTS: a quarter of small.ggnn, beside a ranking. LISTS: what all lists of dense.ggnn take, and a little of its rows. RANKED: both
-   rankings of skewed.ggnn, and some of its rows and lists. */
+   rankings of skewed.ggnn, and much of its rows and lists. */
 #ifdef GGNN_NODE64
 #define PARTS  "96K"
 #define LISTS  "338K"
-#define RANKED "400K"
+#define RANKED "2200K"
 #else
-#define PARTS  "80K"
+#define PARTS  "60K"
 #define LISTS  "177K"
-#define RANKED "200K"
+#define RANKED "1200K"
 #endif
 
 /* The same five, of graphs that are sampled. */
@@ -478,7 +610,7 @@ TEST(explain_finds_the_right_setting_of_five_graphs)
         {"--data small.ggnn --fanout 5,4 --devices 4 --device-memory " PARTS, "--store parts"}, /* reads are even */
         {"--data dense.ggnn --layers 4 --fanout 10,10,10,10 --device-memory " LISTS, "--store-graph 1 --store-features 1 --prefer graph"},
         {"--data wide.ggnn --layers 2 --fanout 2,2 --device-memory 400K", "--store-graph 1 --store-features 1 --prefer features"},
-        {"--data skewed.ggnn --fanout 5,4,3 --devices 4 --device-memory " RANKED " --links 1500,14,12", "--cache dual --cache-bytes auto"}};
+        {"--data skewed.ggnn --fanout 5,4,3 --device-memory " RANKED, "--cache dual --cache-bytes auto"}};
     make_graph("small.ggnn", "planted --nodes 2000 --edges 24000 --classes 4 --features 8");
     make_graph("dense.ggnn", "planted --nodes 1000 --edges 40000 --classes 4 --features 1");
     make_graph("wide.ggnn", "planted --nodes 2000 --edges 400000 --classes 4 --features 64");
@@ -646,6 +778,14 @@ static const char* slopes_in(const char* record)
     return slopes;
 }
 
+/* What the options of a setting do not say. */
+static const char* more_of(const char* record, explain_setting s)
+{
+    static char ratio[60];
+    snprintf(ratio, sizeof ratio, "--cache-ratio %g", s == EXPLAIN_BESIDE ? kept(record, s, "cache_ratio") : 0);
+    return s == EXPLAIN_DUAL ? slopes_in(record) : s == EXPLAIN_BESIDE ? ratio : "";
+}
+
 static bool is_possible(const char* record, explain_setting s)
 {
     char pattern[120];
@@ -667,14 +807,15 @@ TEST(settings_store_what_a_run_with_their_options_stores)
         static char found[RECORD_MAX];
         snprintf(found, sizeof found, "%s", explained(options));
         for (int s = 0; s < EXPLAIN_SETTINGS; s++) {
-            if (s == EXPLAIN_PARTS ? i < 3 : s == EXPLAIN_ALL && i >= 6) continue; /* no parts; links without parts */
-            run_setting(options, (explain_setting)s, s == EXPLAIN_DUAL ? slopes_in(found) : "");
+            if (s == EXPLAIN_PARTS || s == EXPLAIN_BESIDE ? i < 3 : s == EXPLAIN_ALL && i >= 6) continue; /* no parts; links without parts */
+            if (s == EXPLAIN_CLIQUES && i < 6) continue; /* no links */
+            run_setting(options, (explain_setting)s, more_of(found, (explain_setting)s));
             const bool all = !strstr(output, "as the device has no room for more");
             if (s <= EXPLAIN_PARTS) CHECK_EQ(is_possible(found, (explain_setting)s), all);
             else CHECK(is_possible(found, (explain_setting)s));
             if (!is_possible(found, (explain_setting)s)) continue;
-            const char* tier = s == EXPLAIN_DUAL ? "cache" : "own";
-            const double rows = logged("tiers", "row_bytes", tier, false), lists = logged("tiers", "list_bytes", tier, false);
+            const double rows = logged("tiers", "row_bytes", "own", false) + logged("tiers", "row_bytes", "cache", false);
+            const double lists = logged("tiers", "list_bytes", "own", false) + logged("tiers", "list_bytes", "cache", false);
             possible += s <= EXPLAIN_PARTS;
             CHECK_EQ(kept(found, (explain_setting)s, "row_bytes"), rows);
             CHECK_EQ(kept(found, (explain_setting)s, "list_bytes"), lists);
@@ -719,7 +860,7 @@ TEST(settings_read_what_a_run_with_their_options_reads)
         snprintf(found, sizeof found, "%s", explained(line));
         for (int s = EXPLAIN_PARTS; s < (owned ? EXPLAIN_GRAPH_FIRST : EXPLAIN_SETTINGS); s++) {
             if (!is_possible(found, (explain_setting)s)) continue;
-            run_setting(options, (explain_setting)s, s != EXPLAIN_DUAL ? "" : i < 3 ? slopes_in(found) : "--device-memory 1G");
+            run_setting(options, (explain_setting)s, s == EXPLAIN_DUAL && i >= 3 ? "--device-memory 1G" : more_of(found, (explain_setting)s));
             for (int rows = 0; rows < (owned ? 1 : 2); rows++) { /* rows are read where they lie, an edge each, where there is no plan */
                 const char *run = rows ? "rows" : "lists", *model = rows ? "row_reads" : "list_reads";
                 const double own = read_share(run, "own") + read_share(run, "cache"), within = i ? 2 : 1e-9;
@@ -889,7 +1030,7 @@ static void model(account* a, double fanout, const int64_t links[3])
     const explain_case given = {.config = c, .nodes = N, .sizes = {a->task.features.pitch, g->indptr, (int64_t)sizeof(ggnn_node) + (g->weight ? 4 : 0), 16},
                                 .degrees = degrees, .hot_rows = a->count[0], .hot_lists = a->count[3], .rows = a->count[1],
                                 .lists = a->count[4], .epochs = a->epochs, .fanout = fanout, .memory = a->memory,
-                                .devices = (int32_t)c->devices, .placement = c->topology ? &placed : NULL,
+                                .devices = (int32_t)c->devices, .placement = c->topology ? &placed : NULL, .links = c->topology ? &t : NULL,
                                 .bandwidth = {1e9 * (double)links[0], 1e9 * (double)links[1], 1e9 * (double)links[2]}};
     CHECK(explain_outcomes(a->out, &given, &why));
     free(degrees);
@@ -916,7 +1057,8 @@ static void check_setting(const account* a, explain_setting s, const char* recor
     snprintf(line, sizeof line, "%s%9s %9s  %6.2f %6.2f  %6.2f %6.2f %9.3g %9.3g %9.3g\n", begin, progress_amount(rows, (double)o->row_bytes),
              progress_amount(lists, (double)o->list_bytes), percent(o->row_reads.own, &o->row_reads), percent(o->row_reads.host, &o->row_reads),
              percent(o->list_reads.own, &o->list_reads), percent(o->list_reads.host, &o->list_reads), o->sample, o->extract, o->seconds);
-    if (!o->possible) snprintf(line, sizeof line, "%s%s\n", begin, s == EXPLAIN_PARTS && a->config.devices == 1 ? "one device has no parts" : "does not fit");
+    if (!o->possible) snprintf(line, sizeof line, "%s%s\n", begin, a->config.devices == 1 && (s == EXPLAIN_PARTS || s > EXPLAIN_DUAL) ? "one device has no parts"
+                                                       : s == EXPLAIN_CLIQUES && !a->config.topology ? "no links are stated (--topology)" : "does not fit");
     CHECK(says(line));
 }
 
@@ -930,6 +1072,7 @@ static void check_choice(const account* a, const char* record)
     CHECK(strstr(record, line) != NULL);
     for (int s = 0; s < EXPLAIN_SETTINGS; s++)
         if (a->out[s].possible && s != (int)choice && (!other || a->out[s].seconds < other->seconds)) other = &a->out[s];
+    if (choice == EXPLAIN_BESIDE) snprintf(slopes, sizeof slopes, " --cache-ratio %g", best->cache_ratio);
     if (choice == EXPLAIN_DUAL) snprintf(slopes, sizeof slopes, " --slopes %lld,%lld", (long long)best->slopes[0], (long long)best->slopes[1]);
     if (other)
         snprintf(next, sizeof next, "; %s: %.4g s, sample %+.4g, extract %+.4g", explain_name[other - a->out], other->seconds,
@@ -1048,6 +1191,12 @@ TEST(all_that_explain_says_follows_from_counts_of_the_tests_own)
             continue;
         }
         check_choice(&a, record);
+        const char* links = a.config.topology ? strcmp(a.config.topology, "dgx-1v") ? "12 to 12 GB/s" : "25 to 50 GB/s" : "";
+        snprintf(line, sizeof line, "peers are read over the links of --topology, %s, all at once", links);
+        CHECK(a.config.topology ? says(line) : !strstr(output, "over the links of --topology"));
+        const explain_outcome* beside = &a.out[EXPLAIN_BESIDE];
+        snprintf(line, sizeof line, "a cache beside parts: of 0.01 to 0.5 of the rows %g take least time on the links (--cache-ratio %g)", beside->cache_ratio, beside->cache_ratio);
+        CHECK(beside->possible ? says(line) : !strstr(output, "a cache beside parts: of"));
         const ggnn_csc* g = &a.task.graph.whole;
         snprintf(line, sizeof line, "\nlists %sB, rows %sB; on each of %d devices ",
                  progress_amount(lists, (double)(g->num_edges * ((int64_t)sizeof(ggnn_node) + (g->weight ? 4 : 0)) + 16 * 1500)),
@@ -1113,6 +1262,8 @@ int main(int argc, char** argv)
     RUN(times_are_bytes_over_bandwidths);
     RUN(five_cases_have_five_right_answers);
     RUN(the_simplest_of_equal_settings_is_chosen);
+    RUN(a_cache_beside_parts_is_as_large_as_links_and_memory_make_it);
+    RUN(links_count_by_the_slowest_that_a_device_uses);
     RUN(every_number_of_every_setting_is_that_of_plain_loops);
     RUN(owners_by_hash_need_a_table_of_ranks);
     RUN(explain_finds_the_right_setting_of_five_graphs);

@@ -209,7 +209,7 @@ static const entry table[] = {
         "Train an epoch, or --epochs, without evaluation; then print what lies where, what was read from where, how long each "
         "stage took, and which of the settings above would be fastest with --device-memory and --links.", 0}},
     {0, NO_RESULT, AT(links_text), "1500,50,12", {"links", OPTION_TEXT, 0, 0, 0, "OWN,PEER,HOST",
-        "explain: GB/s at which a device reads its own memory, another device's, the host's.", 0}},
+        "explain: GB/s at which a device reads its own memory, another device's (with --topology: its links'), the host's.", 0}},
 };
 enum { ENTRIES = sizeof table / sizeof table[0] };
 

@@ -358,14 +358,14 @@ static bool make_order(tier_plan* p, const ggnn_sampling* how, const tiers_view*
 static bool place(tier_plan* p, error* why)
 {
     const tier_options* c = &p->options;
-    ggnn_topology t;
+    ggnn_topology* t = &p->links;
     ggnn_fault fault;
     p->plan.placement = p->data.placement;
     if (!c->topology) return true;
     if (p->parts > GGNN_DEVICES_MAX)
         return error_set(why, "--topology %s: of %d devices at most, here are %d", c->topology, GGNN_DEVICES_MAX, (int)p->parts);
-    if (!topology_read(&t, c->topology, p->parts, why)) return false;
-    if (ggnn_place_parts(&p->placement, &t, (ggnn_place_rule)c->placement, 0, &fault) != GGNN_OK)
+    if (!topology_read(t, c->topology, p->parts, why)) return false;
+    if (ggnn_place_parts(&p->placement, t, (ggnn_place_rule)c->placement, 0, &fault) != GGNN_OK)
         return error_set(why, "--topology %s: %s", c->topology, fault.what);
     p->plan.placement = &p->placement;
     return true;
@@ -500,7 +500,8 @@ bool tier_plan_suppose(tier_plan* p, const tier_options* c, const tier_known* fr
         p->plan.placement = &p->placement;
     }
     for (int kind = 0; kind < TIERS_KINDS; kind++) {
-        p->of_parts[kind] = from->rank;
+        p->of_parts[kind] = from->rank[kind];
+        p->of_cache[kind] = kind == TIERS_FEATURES ? from->cached : NULL;
         p->count[kind] = from->count[kind];
     }
     p->kept = rank_bytes(p);

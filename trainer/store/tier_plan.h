@@ -43,6 +43,7 @@ typedef struct { /* all zeros: there is no plan */
     ranking  file;
     int64_t  from_file[TIERS_KINDS]; /* ranks below these are cached, as a dual file says */
     ggnn_placement placement;
+    ggnn_topology  links;                     /* of --topology; of no devices without */
     int64_t* count[TIERS_KINDS];              /* (N) what this rank's batches read; NULL: not counted */
     const ggnn_node* of_parts[TIERS_KINDS];   /* (N) ranks that order the parts of all devices */
     const ggnn_node* hot[TIERS_KINDS];        /* (N) the same, hottest first: of_parts before caches are looked at */
@@ -89,12 +90,13 @@ typedef struct { /* what is known before a run */
     const ggnn_placement* placement; /* NULL: device i has part i */
     int64_t total;                   /* bytes of a device for lists, rows and rankings; INT64_MAX: no limit */
     bool    peaks;                   /* the device has memory of its own */
-    const ggnn_node* rank;           /* (nodes) the order of the parts */
+    const ggnn_node* rank[TIERS_KINDS];  /* (nodes) the order of the parts */
+    const ggnn_node* cached;         /* (nodes) the order of the rows in a cache; not of dual */
     int64_t* count[TIERS_KINDS];     /* (nodes) what all ranks' batches read; of --cache dual */
 } tier_known;
 
 /* What a run would place with these options, which name no ranking: opens a plan and fills it, by the very rules of the others.
-   For --explain. It asks no rank and no device. The cache is none or dual. What `from` points to must outlive it. */
+   For --explain. It asks no rank and no device. What `from` points to must outlive it. */
 bool tier_plan_suppose(tier_plan* p, const tier_options* options, const tier_known* from, error* why);
 
 /* Adds to the notes, where there is room. */
