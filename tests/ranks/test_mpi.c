@@ -147,13 +147,22 @@ static void compare(comm* c, char** argument, error* why)
     comm_same(c, c->rank == 2 ? "--layers 2\n--data has CRC 1f" : "--layers 2\n--data has CRC 2a", why);
 }
 
+/* test_mpi branch: rank 1 fails before all open a second line. */
+static void branch(comm* c, char** argument, error* why)
+{
+    comm second;
+    (void)argument;
+    if (c->rank == 1) error_set(why, "no memory");
+    else if (comm_branch(&second, c, why)) comm_close_branch(&second);
+}
+
 static int be_a_rank(int argc, char** argv)
 {
     static const struct {
         const char* name;
         int arguments;
         void (*run)(comm*, char**, error*);
-    } does[] = {{"script", 4, follow_script}, {"loop", 1, go_on}, {"pages", 0, share_pages}, {"busy", 1, be_busy}, {"same", 0, compare}, {"many", 0, send_many}};
+    } does[] = {{"script", 4, follow_script}, {"loop", 1, go_on}, {"pages", 0, share_pages}, {"busy", 1, be_busy}, {"same", 0, compare}, {"many", 0, send_many}, {"branch", 0, branch}};
     comm c;
     error why = {""};
     bool open = comm_open_mpi(&c, &told_to_stop, &why);
@@ -361,6 +370,9 @@ TEST(a_process_that_fails_ends_all_with_its_message)
         compare_with_threads(3, &(script){test_random(), NULL, (int32_t)test_below(3), (int32_t)test_below(STEPS), COMM_OWN});
     CHECK_EQ(run_ranks(3, "same"), 1);
     CHECK_EQ(times_in(folder_text("err"), "): --data has CRC 1f; rank 0 (host "), 3);
+    CHECK_EQ(run_ranks(3, "branch"), 1);
+    CHECK_EQ(times_in(folder_text("err"), "test_mpi: rank 1 (host "), 2);
+    CHECK_EQ(times_in(folder_text("err"), "no memory"), 3);
 }
 
 /* While ranks find each other, and in calls. */
