@@ -178,11 +178,13 @@
 //   scores               el (n, heads)                                                     P  -
 //   scores_back          dz (n, width), added to; datt (heads, width /                     P  -
 //                        heads)
-//   gat                  y->out (num_dst, width), y->lse (num_dst,      y->att_l, att_r    P  -
-//                        heads); with vectors y->el, y->er
-//   gat_back             dz (num_src, width), y->del (num_src, heads),  y->att_l, att_r    P  -
-//                        y->der (num_dst, heads); with vectors
-//                        y->datt_l, y->datt_r; y's scratch
+//   gat                  y->out (num_dst, width), y->lse (num_dst,      y->att_l, att_r,   P  -
+//                        heads); with vectors y->el, y->er; with a      term
+//                        term y->own_term
+//   gat_back             dz (num_src, width), y->del (num_src, heads),  y->att_l, att_r,   P  -
+//                        y->der (num_dst, heads); with vectors          term
+//                        y->datt_l, y->datt_r; with a term y->dterm;
+//                        y's scratch
 //
 // MEMORY
 //   No op allocates: ggnn_batch_new alone does. All other memory is the caller's: as many bytes as a function
@@ -1107,11 +1109,14 @@ typedef struct ggnn_gat_layer { // one layer of fused attention. Zero-initialise
     ggnn_attention    how;
     const float*      att_l;  // (heads, width / heads)  attention vectors of sources and
     const float*      att_r;  //                         of targets; or NULL
+    const float* term;        // (num_edges, heads)      addend of each edge's score; or NULL
+    float*       own_term;    // (num_dst, heads)        the target's own: written by forward; not with NULL
     // Backward alone.
     float* datt_l; // (heads, width / heads)        their gradients, overwritten; not with vectors NULL
     float* datt_r; //
     float* del;    // (num_src, heads)              gradients of el and er, overwritten
     float* der;    // (num_dst, heads)
+    float* dterm;  // (num_edges, heads)            the gradient of term, overwritten; not with term NULL
     float* delta;  // (num_dst, heads)              scratch: dout . out
     float* dlogit; // (num_dst + num_edges, heads)  scratch: gradients of el[u] + er[v], entry by entry
     float* partial; // (num_src / 256 + 1, width)   scratch of the CUDA twin, with vectors; unused here
@@ -1128,6 +1133,10 @@ typedef struct ggnn_gat_layer { // one layer of fused attention. Zero-initialise
 // keep = ggnn_exp2(most of the segments before - most); q[u] is dropout's factor, 1 without. At the end out
 // is multiplied by 1 / sum, and lse = most + log2 of sum. Where the vectors are given, ggnn_scores makes el
 // and er first.
+// With term, el[u] + term[e] stands for el[u], e being the entry's edge (as in PyG's GATConv(edge_dim): there
+// term is the edge's row times W_e, by the heads' att_e; GSplit's w_e). The target's own is the mean of its
+// list's, 0 of an empty list (PyG's fill_value = "mean": linear, so the mean of the rows gives the same), a
+// ggnn_spmm_edges of MEAN and COPY: O(E heads) more.
 GGNN_API ggnn_status ggnn_gat(const ggnn_gat_layer* y);
 
 // Its backward, deterministic. Per head, L and q as in forward:
@@ -1140,8 +1149,9 @@ GGNN_API ggnn_status ggnn_gat(const ggnn_gat_layer* y);
 // in segments of 256 entries, added in order. Where the vectors are given, the gradients by el and er follow:
 //   ggnn_scores_back(dz, .., datt_l, del, z, .., att_l, num_src, ..)
 //   ggnn_scores_back(dz, .., datt_r, der, z, .., att_r, num_dst, ..)
-// GGNN_ERROR_ARGUMENT is mostly one of these: the batch kept no transposes; a scratch array is NULL; with
-// dropout, how.rng.purpose is not GGNN_PURPOSE_ATTENTION_DROPOUT.
+// With term, dterm[e] = d of e's entry + d[v] * (1 / |N(v)|): what the mean had of e goes back to it.
+// GGNN_ERROR_ARGUMENT is mostly one of these: the batch kept no transposes; a scratch array is NULL, or with
+// term own_term or dterm; with dropout, how.rng.purpose is not GGNN_PURPOSE_ATTENTION_DROPOUT.
 GGNN_API ggnn_status ggnn_gat_back(
     float*                dz,        // (num_src, width)  overwritten
     int64_t               ld_dz,     //
@@ -5163,7 +5173,7 @@ static int ggnni_gat_given(const ggnn_gat_layer* y)
     return y && ggnni_block_given(y->block, 1) && !y->block->bipartite &&
            ggnni_heads_given(y->heads, y->width) && y->width > 0 &&
            (y->er || *y->block->num_dst.n == 0) && (y->el || *y->block->num_src.n == 0) &&
-           (y->lse || *y->block->num_dst.n == 0) &&
+           (y->lse || *y->block->num_dst.n == 0) && (!y->term || y->own_term || *y->block->num_dst.n == 0) &&
            ggnni_matrix_given(y->z, y->ld_z, *y->block->num_src.n, y->width) &&
            ggnni_matrix_given(y->out, y->ld_out, *y->block->num_dst.n, y->width) && y->how.slope >= 0.0f &&
            y->how.dropout >= 0.0f && y->how.dropout < 1.0f &&
@@ -5213,6 +5223,13 @@ static int32_t ggnni_gat_collect(float* x, const float* from, const int64_t* at,
     return padded;
 }
 
+// The terms of entry i of target v, from head s->head on.
+static const float* ggnni_gat_terms(const ggnni_gat* s, int64_t v, int64_t i)
+{
+    if (i == 0) return s->y.own_term + v * s->y.heads + s->head;
+    return s->y.term + ggnni_edge(s->b, s->b->indptr[v] + i - 1) * s->y.heads + s->head;
+}
+
 // Coefficients of a segment's entries as powers 2^(logit - most), head after head, most raised to theirs;
 // keep[k]: what the row's earlier sums are worth under the new maximum.
 static void ggnni_gat_powers(const ggnni_gat* s, float* power, float* most, float* keep, int64_t v,
@@ -5230,6 +5247,7 @@ static void ggnni_gat_powers(const ggnni_gat* s, float* power, float* most, floa
     for (int32_t k = 0; k < s->pass; k++) {
         float*  p = power + k * GGNNI_SEGMENT;
         int32_t padded = ggnni_gat_collect(p, s->y.el + k, at, n);
+        for (int32_t i = 0; s->y.term && i < n; i++) p[i] += ggnni_gat_terms(s, v, first + i)[k];
         float   greatest = s->loops->leaky(p, padded, s->y.er[v * s->y.heads + s->head + k], s->y.how.slope),
               before = most[k];
         if (greatest > before) most[k] = greatest;
@@ -5289,6 +5307,9 @@ GGNN_API ggnn_status ggnn_gat(const ggnn_gat_layer* y)
     const int64_t dst = *y->block->num_dst.n, src = *y->block->num_src.n;
     if (y->att_l) ggnn_scores(y->el, y->z, y->ld_z, y->att_l, src, y->heads, y->width);
     if (y->att_r) ggnn_scores(y->er, y->z, y->ld_z, y->att_r, dst, y->heads, y->width);
+    if (y->term)
+        ggnn_spmm_edges(y->own_term, y->heads, NULL, GGNN_MEAN, GGNN_EDGE_COPY, y->block, NULL, NULL, 1, NULL,
+                        0, y->term, y->heads, y->heads);
     ggnni_gat_run(&s, ggnni_gat_piece, y->block);
     return GGNN_OK;
 }
@@ -5317,6 +5338,19 @@ static void ggnni_gat_delta(void* context, int64_t piece)
     }
 }
 
+// Gradients of the terms of target v's list: an edge's own, and its share of the target's.
+static void ggnni_gat_dterm(const ggnni_gat* s, int64_t v)
+{
+    const int64_t begin = s->b->indptr[v], n = s->b->indptr[v + 1] - begin;
+    const float   inv = 1.0f / (float)n;
+    const float*  d = s->y.dlogit + (begin + v) * s->y.heads;
+    for (int64_t i = 0; i < n; i++) {
+        float* dterm = s->y.dterm + ggnni_edge(s->b, begin + i) * s->y.heads;
+        for (int32_t k = s->head; k < s->head + s->pass; k++)
+            dterm[k] = d[(i + 1) * s->y.heads + k] + d[k] * inv;
+    }
+}
+
 static void ggnni_gat_der(void* context, int64_t piece)
 {
     const ggnni_gat* s = (const ggnni_gat*)context;
@@ -5328,6 +5362,7 @@ static void ggnni_gat_der(void* context, int64_t piece)
                 ggnni_add(&sum, s->y.dlogit[i * s->y.heads + k]);
             s->y.der[v * s->y.heads + k] = ggnni_total(&sum);
         }
+        if (s->y.term) ggnni_gat_dterm(s, v);
     }
 }
 
@@ -5358,11 +5393,12 @@ static void ggnni_gat_back_segment(const ggnni_gat* s, int64_t u, int64_t first,
     for (int32_t i = 0; i < n; i++) {
         int64_t v = first + i < self ? u : s->t->indices[begin + i];
         int64_t entry = first + i < self ? 0 : ggnni_edge(s->t, begin + i) + 1 - s->b->indptr[v];
+        const float* term = s->y.term ? ggnni_gat_terms(s, v, entry) : NULL;
         slot[i] = (v + s->b->indptr[v] + entry) * s->y.heads + s->head;
         at[i] = v * s->y.heads + s->head;
         if (first + i >= self) ggnni_gat_back_prefetch(s, ggnni_min(begin + i + GGNNI_ROWS_AHEAD, last));
         for (int32_t k = 0; k < s->pass; k++) {
-            logit[k * n + i] = s->y.er[at[i] + k] + el[k];
+            logit[k * n + i] = s->y.er[at[i] + k] + (term ? el[k] + term[k] : el[k]);
             alpha[k * n + i] = s->y.lse[at[i] + k];
         }
         if (!s->threshold) continue;
@@ -5428,7 +5464,7 @@ GGNN_API ggnn_status ggnn_gat_back(float* dz, int64_t ld_dz, const ggnn_block* t
     GGNNI_REQUIRE(ggnni_transposed(transpose, y->block));
     const int64_t dst = *y->block->num_dst.n, src = *transpose->num_dst.n;
     GGNNI_REQUIRE((src == 0 || y->del) && (dst == 0 || (y->der && y->delta && y->dlogit)));
-    GGNNI_REQUIRE((!y->att_l || y->datt_l) && (!y->att_r || y->datt_r));
+    GGNNI_REQUIRE((!y->att_l || y->datt_l) && (!y->att_r || y->datt_r) && (!y->term || y->dterm));
     GGNNI_REQUIRE(ggnni_matrix_given(dz, ld_dz, src, y->width));
     GGNNI_REQUIRE(ggnni_matrix_given(dout, ld_dout, dst, y->width));
     ggnni_gat s = ggnni_gat_of(y);

@@ -112,9 +112,10 @@
 //   scores               el (n, heads)                                     1                    -
 //   scores_back          dz (n, width), added to; datt (heads, width /     2                    -
 //                        heads); workspace
-//   gat                  y->out, y->lse; with vectors y->el, y->er         1, 1 a vector        -
-//   gat_back             dz, y->del, y->der; with vectors y->datt_l,       3, 2 a vector        -
-//                        y->datt_r; y's scratch
+//   gat                  y->out, y->lse; with vectors y->el, y->er; with   1, 1 a vector,       -
+//                        a term y->own_term                                1 a term
+//   gat_back             dz, y->del, y->der; with vectors y->datt_l,       3, 2 a vector,       -
+//                        y->datt_r; with a term y->dterm; y's scratch      1 a term
 //
 // MEMORY
 //   All is the caller's, but that of ggnn_cuda_batch_new and ggnn_cuda_dist_open: as many bytes as a function
@@ -717,12 +718,13 @@ GGNN_CUDA_API cudaError_t ggnn_cuda_scores_back(float* dz, int64_t ld_dz, float*
                                                 cudaStream_t stream);
 
 // A thread for each target and chunk of columns, 4, 2 or 1 as alignment and a head's width allow; for a
-// target of 256 edges or more a block for 16 chunks, a thread a chunk and a segment of 256. One launch.
+// target of 256 edges or more a block for 16 chunks, a thread a chunk and a segment of 256. One launch; with
+// y->term the means of its lists are one more, and the kernels are others.
 GGNN_CUDA_API cudaError_t ggnn_cuda_gat(const ggnn_gat_layer* y, const ggnn_rng* rng, cudaStream_t stream);
 
 // Three launches, no atomics on floats: delta = dout . out; over the transpose dz, del and every entry's
 // gradient; der, the sums of these. A source's list of at most 256 entries is its group's, a longer one a
-// block's, whose groups take a segment each.
+// block's, whose groups take a segment each. With y->term a fourth: its gradient, list by list.
 GGNN_CUDA_API cudaError_t ggnn_cuda_gat_back(float* dz, int64_t ld_dz, const ggnn_block* transpose,
                                              const ggnn_gat_layer* y, const float* dout, int64_t ld_dout,
                                              const ggnn_rng* rng, cudaStream_t stream);
@@ -6478,7 +6480,7 @@ inline bool layer_given(const ggnn_gat_layer* y, const ggnn_rng* rng)
     if (!y || !block_given(y->block, true) || y->block->bipartite) return false;
     if (!ggnni_heads_given(y->heads, y->width) || y->width < 1) return false;
     const int64_t targets = known(y->block->num_dst), sources = known(y->block->num_src);
-    return ((y->er && y->lse) || targets == 0) && (y->el || sources == 0) &&
+    return ((y->er && y->lse && (y->own_term || !y->term)) || targets == 0) && (y->el || sources == 0) &&
            ggnni_matrix_given(y->z, y->ld_z, sources, y->width) &&
            ggnni_matrix_given(y->out, y->ld_out, targets, y->width) && y->how.slope >= 0.0f &&
            y->how.dropout >= 0.0f && y->how.dropout < 1.0f &&
@@ -6554,7 +6556,7 @@ enum { // of a block that shares a long list
 struct gat_job {
     float *           out, *lse;
     ggnn_block        b;
-    const float *     z, *el, *er;
+    const float *     z, *el, *er, *term, *own_term;
     int64_t           ld_out, ld_z;
     divider           chunks, per_head; // of a row; of a head
     divider           groups;           // of GAT_LANES chunks, of a row
@@ -6563,30 +6565,54 @@ struct gat_job {
     attention_dropout drop;
 };
 
-// One target and head, as a thread sees it.
-struct gat_list {
+// One target and head, as a thread sees it. TERM: edges have terms.
+template <bool TERM> struct gat_list {
     const int32_t* id; // of entry i: id[i - 1]; of entry 0: v
     const float*   el; // of this head
     int32_t        v, head, heads;
     uint32_t       entries; // its edges and itself: up to 2^31
     float          er, slope;
+    float          own;   // v's own term
+    int32_t        begin; // edge 0
 
     __device__ int32_t source(uint32_t i) const { return i > 0 ? __ldg(id + (i - 1)) : v; }
     __device__ float   score(int32_t u) const { return __ldg(el + static_cast<int64_t>(u) * heads); }
-    __device__ float   logit(float score) const { return logit_of(__fadd_rn(score, er), slope); }
+    // To the scores of IN_FLIGHT entries from i on. One branch for all: else loads wait for each other.
+    __device__ void add_terms(float* score, const gat_job& s, uint32_t i, uint32_t end) const
+    {
+        int32_t e[IN_FLIGHT];
+        float   x[IN_FLIGHT];
+#pragma unroll
+        for (int j = 0; j < IN_FLIGHT; j++)
+            e[j] = begin + static_cast<int32_t>(max(min(i + j, end - 1), 1u) - 1);
+        if (s.b.edge && entries > 1) {
+#pragma unroll
+            for (int j = 0; j < IN_FLIGHT; j++) e[j] = __ldg(s.b.edge + e[j]);
+        }
+#pragma unroll
+        for (int j = 0; j < IN_FLIGHT; j++) // of entry 0 anything that is there
+            x[j] = __ldg(min(i + j, end - 1) ? s.term + (static_cast<int64_t>(e[j]) * heads + head) : el);
+#pragma unroll
+        for (int j = 0; j < IN_FLIGHT; j++) score[j] = __fadd_rn(score[j], min(i + j, end - 1) ? x[j] : own);
+    }
+    __device__ float logit(float score) const { return logit_of(__fadd_rn(score, er), slope); }
 };
 
-__device__ inline gat_list gat_list_of(const gat_job& s, int32_t v, int32_t head)
+template <bool TERM> __device__ inline gat_list<TERM> gat_list_of(const gat_job& s, int32_t v, int32_t head)
 {
-    const int64_t begin = s.b.indptr[v];
-    gat_list      l = {s.b.indices + begin, s.el + head, v, head, s.heads, 0, 0, s.slope};
+    const int64_t  begin = s.b.indptr[v];
+    gat_list<TERM> l = {s.b.indices + begin, s.el + head, v, head, s.heads, 0, 0, s.slope, 0, 0};
+    if (TERM) l.own = __ldg(s.own_term + static_cast<int64_t>(v) * s.heads + head);
+    if (TERM) l.begin = static_cast<int32_t>(begin);
     l.entries = static_cast<uint32_t>(s.b.indptr[v + 1] - begin + 1);
     l.er = __ldg(s.er + static_cast<int64_t>(v) * s.heads + head);
     return l;
 }
 
 // The greatest of `most` and the logits of entries [first, end).
-__device__ inline float greatest_logit(const gat_list& l, uint32_t first, uint32_t end, float most)
+template <bool TERM>
+__device__ inline float greatest_logit(const gat_job& s, const gat_list<TERM>& l, uint32_t first,
+                                       uint32_t end, float most)
 {
 #pragma unroll 1
     for (uint32_t i = first; i < end; i += IN_FLIGHT) {
@@ -6596,6 +6622,7 @@ __device__ inline float greatest_logit(const gat_list& l, uint32_t first, uint32
         for (int j = 0; j < IN_FLIGHT; j++) u[j] = l.source(min(i + j, end - 1));
 #pragma unroll
         for (int j = 0; j < IN_FLIGHT; j++) score[j] = l.score(u[j]);
+        if (TERM) l.add_terms(score, s, i, end);
 #pragma unroll
         for (int j = 0; j < IN_FLIGHT; j++) {
             const float x = l.logit(score[j]);
@@ -6606,9 +6633,9 @@ __device__ inline float greatest_logit(const gat_list& l, uint32_t first, uint32
 }
 
 // Adds the powers 2^(logit - most) of entries [first, end) up, and their rows, z being this thread's columns.
-template <int V, bool DROP>
-__device__ inline float sum_powers(chunk<float, V>& rows, const gat_job& s, const gat_list& l, const float* z,
-                                   uint32_t first, uint32_t end, float most)
+template <int V, bool DROP, bool TERM>
+__device__ inline float sum_powers(chunk<float, V>& rows, const gat_job& s, const gat_list<TERM>& l,
+                                   const float* z, uint32_t first, uint32_t end, float most)
 {
     unsigned dropped = 0;
     float    sum = 0;
@@ -6623,6 +6650,7 @@ __device__ inline float sum_powers(chunk<float, V>& rows, const gat_job& s, cons
         for (int j = 0; j < IN_FLIGHT; j++) row[j] = load_chunk<V>(z + u[j] * s.ld_z);
 #pragma unroll
         for (int j = 0; j < IN_FLIGHT; j++) score[j] = l.score(u[j]);
+        if (TERM) l.add_terms(score, s, i, end);
         if (DROP && i % 8 == 0) dropped = dropped_entries(s.drop, l.v, i, l.head); // a segment begins there
 #pragma unroll
         for (int j = 0; j < IN_FLIGHT; j++) {
@@ -6639,8 +6667,8 @@ __device__ inline float sum_powers(chunk<float, V>& rows, const gat_job& s, cons
 }
 
 // out and lse of a thread's columns.
-template <int V>
-__device__ inline void gat_write(const gat_job& s, const gat_list& l, int32_t c, chunk<float, V> rows,
+template <int V, bool TERM>
+__device__ inline void gat_write(const gat_job& s, const gat_list<TERM>& l, int32_t c, chunk<float, V> rows,
                                  float sum, float most)
 {
     const float inv = __frcp_rn(sum);
@@ -6657,8 +6685,8 @@ template <int V> struct gat_memory {
 };
 
 // Takes the segments of a round up into what comes before them, in order: out = keep * out + part.
-template <int V>
-__device__ inline void gat_join(gat_memory<V>& m, const gat_list& l, uint32_t round, int32_t lane)
+template <int V, bool TERM>
+__device__ inline void gat_join(gat_memory<V>& m, const gat_list<TERM>& l, uint32_t round, int32_t lane)
 {
     chunk<float, V> rows = {};
     const int32_t   own = THREADS + lane;
@@ -6682,23 +6710,24 @@ __device__ inline void gat_join(gat_memory<V>& m, const gat_list& l, uint32_t ro
 
 // GAT_LANES chunks of a long list. Thread = (slot, lane): a segment, a chunk. Between barriers: every
 // segment's greatest logit; its sums, under the greatest of all segments up to it; slot 0 joins them.
-template <int V, bool DROP> __device__ inline void gat_long(const gat_job& s, gat_memory<V>& m, int64_t item)
+template <int V, bool DROP, bool TERM>
+__device__ inline void gat_long(const gat_job& s, gat_memory<V>& m, int64_t item)
 {
     const int32_t  thread = static_cast<int32_t>(threadIdx.x);
     const int32_t  slot = thread / GAT_LANES, lane = thread % GAT_LANES;
     const int32_t  v = static_cast<int32_t>(quotient(item, s.groups));
     const int64_t  wanted = (item - v * s.groups.by) * GAT_LANES + lane;
     const int32_t  c = static_cast<int32_t>(min(wanted, s.chunks.by - 1)); // spare lanes do the last's work
-    const gat_list l = gat_list_of(s, v, static_cast<int32_t>(quotient(c, s.per_head)));
+    const auto     l = gat_list_of<TERM>(s, v, static_cast<int32_t>(quotient(c, s.per_head)));
 #pragma unroll 1
     for (uint32_t round = 0; round < l.entries; round += GAT_ROUND) {
         const uint32_t  first = min(round + slot * SEGMENT, l.entries), end = min(first + SEGMENT, l.entries);
         float           most = round ? m.most[THREADS + lane] : -INFINITY;
         chunk<float, V> rows = {};
-        m.most[thread] = greatest_logit(l, first, end, -INFINITY);
+        m.most[thread] = greatest_logit(s, l, first, end, -INFINITY);
         __syncthreads();
         for (int32_t at = lane; at <= thread; at += GAT_LANES) most = m.most[at] > most ? m.most[at] : most;
-        m.sum[thread] = sum_powers<V, DROP>(rows, s, l, s.z + c * V, first, end, most);
+        m.sum[thread] = sum_powers<V, DROP, TERM>(rows, s, l, s.z + c * V, first, end, most);
 #pragma unroll
         for (int i = 0; i < V; i++) m.rows[i][thread] = rows.at[i];
         __syncthreads();
@@ -6717,19 +6746,20 @@ template <int V, bool DROP> __device__ inline void gat_long(const gat_job& s, ga
 // spare, where sharing it would cost shuffles or barriers. Then come the lists of more than one segment, a
 // block each.
 //
-// 16-byte loads: 16 in 2 instances
-template <int V, bool DROP> static GGNNI_KERNEL(64, THREADS, 4) gat(gat_job s)
+// 16-byte loads: 32 in 4 instances
+template <int V, bool DROP, bool TERM>
+static GGNNI_KERNEL(80, THREADS, DROP && TERM ? 3 : 4) gat(gat_job s)
 {
     __shared__ gat_memory<V> memory;
     const int64_t n = size_of(s.b.num_dst) * s.chunks.by, step = static_cast<int64_t>(gridDim.x) * THREADS;
     for (int64_t t = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; t < n; t += step) {
         const int32_t   v = static_cast<int32_t>(quotient(t, s.chunks));
         const int32_t   c = static_cast<int32_t>(t - v * s.chunks.by);
-        const gat_list  l = gat_list_of(s, v, static_cast<int32_t>(quotient(c, s.per_head)));
+        const auto      l = gat_list_of<TERM>(s, v, static_cast<int32_t>(quotient(c, s.per_head)));
         chunk<float, V> rows = {};
         if (l.entries > SEGMENT) continue;
-        const float most = greatest_logit(l, 0, l.entries, -INFINITY);
-        const float sum = sum_powers<V, DROP>(rows, s, l, s.z + c * V, 0, l.entries, most);
+        const float most = greatest_logit(s, l, 0, l.entries, -INFINITY);
+        const float sum = sum_powers<V, DROP, TERM>(rows, s, l, s.z + c * V, 0, l.entries, most);
         gat_write(s, l, c, rows, sum, most);
     }
     for_long([&] { return size_of(s.b.num_dst) * s.groups.by; },
@@ -6737,12 +6767,13 @@ template <int V, bool DROP> static GGNNI_KERNEL(64, THREADS, 4) gat(gat_job s)
                  const int64_t v = quotient(item, s.groups);
                  return s.b.indptr[v + 1] - s.b.indptr[v] + 1 > SEGMENT;
              },
-             [&](int64_t item) { gat_long<V, DROP>(s, memory, item); });
+             [&](int64_t item) { gat_long<V, DROP, TERM>(s, memory, item); });
 }
 
 template <int V> inline cudaError_t launch_gat(const gat_job& s, cudaStream_t stream)
 {
-    auto    kernel = s.drop.threshold ? gat<V, true> : gat<V, false>;
+    auto    kernel = s.drop.threshold ? gat<V, true, false> : gat<V, false, false>;
+    if (s.term) kernel = s.drop.threshold ? gat<V, true, true> : gat<V, false, true>;
     int64_t tiles = tiles_of(s.b.num_dst.max * s.chunks.by, THREADS);
     return launch(kernel, grid_of(tiles, THREADS), THREADS, stream, s);
 }
@@ -6759,12 +6790,16 @@ cudaError_t ggnn_cuda_gat(const ggnn_gat_layer* y, const ggnn_rng* rng, cudaStre
         error = ggnn_cuda_scores(y->el, y->z, y->ld_z, y->att_l, b.num_src, y->heads, y->width, stream);
     if (y->att_r && error == cudaSuccess)
         error = ggnn_cuda_scores(y->er, y->z, y->ld_z, y->att_r, b.num_dst, y->heads, y->width, stream);
+    if (y->term && error == cudaSuccess)
+        error = ggnn_cuda_spmm_edges(y->own_term, y->heads, nullptr, GGNN_MEAN, GGNN_EDGE_COPY, &b, nullptr,
+                                     nullptr, 1, nullptr, 0, y->term, y->heads, y->heads, stream);
     if (error != cudaSuccess) return error;
     const int32_t per_head = y->width / y->heads;
     const int     floats = floats_of(grain(y->out, y->ld_out) | grain(y->z, y->ld_z), per_head);
     gat_job       s = {};
     s.out = y->out, s.ld_out = y->ld_out, s.lse = y->lse, s.b = *y->block;
     s.z = y->z, s.ld_z = y->ld_z, s.el = y->el, s.er = y->er, s.heads = y->heads;
+    s.term = y->term, s.own_term = y->own_term;
     s.chunks = divide_by(y->width / floats), s.per_head = divide_by(per_head / floats);
     s.groups = divide_by(tiles_of(y->width / floats, GAT_LANES));
     s.slope = y->how.slope, s.drop = dropout_of(*y, rng);
@@ -6781,8 +6816,8 @@ namespace ggnni {
 
 struct gat_back_job {
     float *           dz, *del, *dlogit; // formulas and dlogit's layout: ggnn_gat_back of ggnn.h, [9i]
-    ggnn_block        t, b;              // of b: num_dst and indptr
-    const float *     z, *el, *er, *lse, *dout, *delta;
+    ggnn_block        t, b;              // of b: num_dst, indptr; with terms edge
+    const float *     z, *el, *er, *lse, *dout, *delta, *term, *own_term;
     int64_t           ld_dz, ld_z, ld_dout;
     divider           heads, parts;    // parts of a head's columns, a group of lanes each
     int32_t           width;           // of a head
@@ -6797,12 +6832,16 @@ struct gat_gradient {
 };
 
 // Of source u in the list of target v, as its entry `entry`, given dout . z.
-template <bool DROP>
+template <bool DROP, bool TERM>
 __device__ inline gat_gradient gradient_of(const gat_back_job& s, int32_t u, int32_t v, uint32_t entry,
                                            int32_t head, float dot)
 {
     const int64_t at = v * s.heads.by + head;
-    const float   el = __ldg(s.el + u * s.heads.by + head);
+    float         el = __ldg(s.el + u * s.heads.by + head);
+    if (TERM) {
+        const int64_t e = entry ? edge_of(s.b, s.b.indptr[v] + entry - 1) : 0;
+        el = __fadd_rn(el, __ldg(entry ? s.term + e * s.heads.by + head : s.own_term + at));
+    }
     const float   logit = logit_of(__fadd_rn(__ldg(s.er + at), el), s.slope);
     const float   alpha = exp2_rounded(__fsub_rn(logit, __ldg(s.lse + at)));
     float         coef = alpha;
@@ -6842,7 +6881,7 @@ template <int V> __device__ inline gat_back_list gat_back_list_of(const gat_back
 // takes several at a time: first every 16 / V lanes form the dot of one, and its gradient; then these go
 // round by shuffle, entry after entry, and each lane adds its chunk of dout, which is in L1 now. The parts of
 // a head form the same dots; the first writes the gradients.
-template <int V, bool DROP>
+template <int V, bool DROP, bool TERM>
 __device__ inline float gat_back_segment(chunk<float, V>& sum, const gat_back_job& s, const gat_back_list& l,
                                          uint32_t i, uint32_t end)
 {
@@ -6859,7 +6898,7 @@ __device__ inline float gat_back_segment(chunk<float, V>& sum, const gat_back_jo
             dot<V>(s.z + l.u * s.ld_z + first_column, s.dout + v * s.ld_dout + first_column, s.width, mask);
         const uint32_t entry = // of v's list
             mine < l.self ? 0 : static_cast<uint32_t>(edge_of(s.t, l.begin + mine) + 1 - s.b.indptr[v]);
-        const gat_gradient g = gradient_of<DROP>(s, l.u, v, entry, l.head, d);
+        const gat_gradient g = gradient_of<DROP, TERM>(s, l.u, v, entry, l.head, d);
         if (l.column < WARP * V && thread % DOT == 0 && i + nth < end)
             s.dlogit[(s.b.indptr[v] + v + entry) * s.heads.by + l.head] = g.d;
         const int count = static_cast<int>(min(end - i, static_cast<uint32_t>(s.together)));
@@ -6913,7 +6952,7 @@ __device__ inline void gat_back_join(gat_back_memory<V>& m, const gat_back_job& 
 }
 
 // A long list, by the whole block: group g has segments g, g + groups, ...
-template <int V, bool DROP>
+template <int V, bool DROP, bool TERM>
 __device__ inline void gat_back_long(const gat_back_job& s, gat_back_memory<V>& m, int64_t item)
 {
     const int32_t       thread = static_cast<int32_t>(threadIdx.x), slot = thread >> s.group;
@@ -6922,7 +6961,7 @@ __device__ inline void gat_back_long(const gat_back_job& s, gat_back_memory<V>& 
     for (uint32_t round = 0; round < l.entries; round += (THREADS >> s.group) * SEGMENT) {
         const uint32_t  first = min(round + slot * SEGMENT, l.entries);
         chunk<float, V> dz = {};
-        m.del[thread] = gat_back_segment<V, DROP>(dz, s, l, first, min(first + SEGMENT, l.entries));
+        m.del[thread] = gat_back_segment<V, DROP, TERM>(dz, s, l, first, min(first + SEGMENT, l.entries));
 #pragma unroll
         for (int c = 0; c < V; c++) m.dz[c][thread] = dz.at[c];
         __syncthreads();
@@ -6938,8 +6977,8 @@ __device__ inline void gat_back_long(const gat_back_job& s, gat_back_memory<V>& 
 
 // A group of lanes for each source, head and part, a lane a chunk; then the lists of more than one segment, a
 // block each. del is written by the first part's group.
-// 16-byte loads: 28 in 2 instances
-template <int V, bool DROP> static GGNNI_KERNEL(64, THREADS, 4) gat_back(gat_back_job s)
+// 16-byte loads: 56 in 4 instances
+template <int V, bool DROP, bool TERM> static GGNNI_KERNEL(64, THREADS, 4) gat_back(gat_back_job s)
 {
     __shared__ gat_back_memory<V> memory;
     const auto items = [&] { return size_of(s.t.num_dst) * s.heads.by * s.parts.by; };
@@ -6949,17 +6988,35 @@ template <int V, bool DROP> static GGNNI_KERNEL(64, THREADS, 4) gat_back(gat_bac
         const gat_back_list l = gat_back_list_of<V>(s, item);
         chunk<float, V>     dz = {};
         if (l.entries > SEGMENT) continue;
-        const float del = gat_back_segment<V, DROP>(dz, s, l, 0, l.entries);
+        const float del = gat_back_segment<V, DROP, TERM>(dz, s, l, 0, l.entries);
         gat_back_write(s, l, dz, del);
     }
     for_long(
         items, [&](int64_t item) { return gat_back_list_of<V>(s, item).entries > SEGMENT; },
-        [&](int64_t item) { gat_back_long<V, DROP>(s, memory, item); });
+        [&](int64_t item) { gat_back_long<V, DROP, TERM>(s, memory, item); });
+}
+
+// Gradients of a list's terms, from those of its entries in s.x (s.self is 1): an edge's own, and its share
+// of the target's.
+static GGNNI_KERNEL(64, THREADS, 4) term_gradients(edges_job s)
+{
+    for_lists(s, [&](edge_list l, int64_t item) {
+        const int64_t edges = l.end - l.begin - 1, v = quotient(item, s.heads);
+        const float   own = __ldg(s.x + l.at(l.begin));
+        const float   share = edges ? __fmul_rn(own, __frcp_rn(static_cast<float>(edges))) : 0;
+        l.begin++;
+        own_entries(
+            l, [&](int64_t i) { return __ldg(s.x + l.at(i)); },
+            [&](float d, int64_t i) {
+                s.out[edge_of(s.b, i - v - 1) * l.heads + l.head] = __fadd_rn(d, share);
+            });
+    });
 }
 
 template <int V> inline cudaError_t launch_gat_back(const gat_back_job& s, cudaStream_t stream)
 {
-    auto    kernel = s.drop.threshold ? gat_back<V, true> : gat_back<V, false>;
+    auto    kernel = s.drop.threshold ? gat_back<V, true, false> : gat_back<V, false, false>;
+    if (s.term) kernel = s.drop.threshold ? gat_back<V, true, true> : gat_back<V, false, true>;
     int64_t tiles = tiles_of(s.t.num_dst.max * s.heads.by * s.parts.by, THREADS >> s.group);
     return launch(kernel, grid_of(tiles, THREADS), THREADS, stream, s);
 }
@@ -6974,7 +7031,7 @@ cudaError_t ggnn_cuda_gat_back(float* dz, int64_t ld_dz, const ggnn_block* trans
     GGNNI_CUDA_REQUIRE(transposed(transpose, y->block));
     GGNNI_CUDA_REQUIRE(y->del || known(transpose->num_dst) == 0);
     GGNNI_CUDA_REQUIRE((y->der && y->delta && y->dlogit) || known(y->block->num_dst) == 0);
-    GGNNI_CUDA_REQUIRE((!y->att_l || y->datt_l) && (!y->att_r || y->datt_r));
+    GGNNI_CUDA_REQUIRE((!y->att_l || y->datt_l) && (!y->att_r || y->datt_r) && (!y->term || y->dterm));
     GGNNI_CUDA_REQUIRE((!y->att_l && !y->att_r) || y->partial);
     GGNNI_CUDA_REQUIRE(ggnni_matrix_given(dz, ld_dz, known(transpose->num_dst), y->width));
     GGNNI_CUDA_REQUIRE(ggnni_matrix_given(dout, ld_dout, known(y->block->num_dst), y->width));
@@ -6987,7 +7044,7 @@ cudaError_t ggnn_cuda_gat_back(float* dz, int64_t ld_dz, const ggnn_block* trans
     gat_back_job s = {};
     s.dz = dz, s.ld_dz = ld_dz, s.del = y->del, s.dlogit = y->dlogit, s.t = *transpose, s.b = b;
     s.z = y->z, s.ld_z = y->ld_z, s.el = y->el, s.er = y->er, s.lse = y->lse, s.delta = y->delta;
-    s.dout = dout, s.ld_dout = ld_dout;
+    s.dout = dout, s.ld_dout = ld_dout, s.term = y->term, s.own_term = y->own_term;
     s.heads = divide_by(heads), s.parts = divide_by(tiles_of(per_head, floats << group)), s.width = per_head;
     s.group = group, s.together = (1 << group) * floats / 16;
     s.slope = y->how.slope, s.drop = dropout_of(*y, rng);
@@ -6999,6 +7056,8 @@ cudaError_t ggnn_cuda_gat_back(float* dz, int64_t ld_dz, const ggnn_block* trans
                                        : launch_gat_back<1>(s, stream);
     error = first_error(error, middle);
     error = first_error(error, launch_edge_lists(edge_sum<false>, sums, stream));
+    sums.out = y->dterm;
+    if (y->term) error = first_error(error, launch_edge_lists(term_gradients, sums, stream));
     if (y->att_l && error == cudaSuccess)
         error = ggnn_cuda_scores_back(dz, ld_dz, y->datt_l, y->del, y->z, y->ld_z, y->att_l,
                                       transpose->num_dst, heads, y->width, y->partial, stream);

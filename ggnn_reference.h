@@ -383,10 +383,14 @@ GGNN_REF void ggnn_ref_scores_back(float* dz, int64_t ld_dz, float* datt, const 
         datt[j] = ggnn_ref_total(&sum);
     }
 }
-// LeakyReLU(el[u,k] + er[v,k]) * log2 e: attention is computed in powers of 2
-GGNN_REF float ggnn_ref_logit(const ggnn_gat_layer* y, int64_t u, int64_t v, int64_t k)
+// LeakyReLU(el[u,k] + er[v,k]) * log2 e of entry i of row v: attention is computed in powers of 2. With terms
+// of edges, el[u,k] + term[e,k]; v's own term is the mean of its list's
+GGNN_REF float ggnn_ref_logit(const ggnn_gat_layer* y, int64_t v, int64_t i, int64_t k)
 {
-    const float sum = y->el[u * y->heads + k] + y->er[v * y->heads + k];
+    const int64_t K = y->heads, e = y->block->indptr[v] + i - 1, u = i ? y->block->indices[e] : v;
+    float         left = y->el[u * K + k], sum;
+    if (y->term) left += i ? y->term[ggnn_ref_edge(y->block, e) * K + k] : y->own_term[v * K + k];
+    sum = left + y->er[v * K + k];
     return (sum > 0 ? sum : y->how.slope * sum) * ggnn_ref_log2_e;
 }
 // Dropout's factor of entry i of row v: 0, or the factor that keeps the mean; 1 without dropout
@@ -406,6 +410,8 @@ GGNN_REF void ggnn_ref_gat(const ggnn_gat_layer* y)
     const int64_t     d = y->width / y->heads, dst = *b->num_dst.n;
     if (y->att_l) ggnn_ref_scores(y->el, y->z, y->ld_z, y->att_l, *b->num_src.n, y->heads, y->width);
     if (y->att_r) ggnn_ref_scores(y->er, y->z, y->ld_z, y->att_r, dst, y->heads, y->width);
+    if (y->term) ggnn_ref_spmm_edges(y->own_term, y->heads, NULL, GGNN_MEAN, GGNN_EDGE_COPY, b, NULL, NULL, 1,
+                                     NULL, 0, y->term, y->heads, y->heads);
     for (int64_t v = 0; v < dst; v++) for (int64_t k = 0; k < y->heads; k++) {
         const int32_t* list = b->indices + b->indptr[v];
         const int64_t  n = 1 + b->indptr[v + 1] - b->indptr[v];
@@ -414,7 +420,7 @@ GGNN_REF void ggnn_ref_gat(const ggnn_gat_layer* y)
             float part = 0, before = most;
             end = first + 256 < n ? first + 256 : n;
             for (i = first; i < end; i++)
-                if ((p[i - first] = ggnn_ref_logit(y, i ? list[i - 1] : v, v, k)) > most) most = p[i - first];
+                if ((p[i - first] = ggnn_ref_logit(y, v, i, k)) > most) most = p[i - first];
             const float worth = first ? ggnn_exp2(before - most) : 0.0f; // of the sum so far
             for (i = first; i < end; i++)
                 part += p[i - first] = ggnn_exp2(p[i - first] - most),
@@ -438,6 +444,7 @@ GGNN_REF void ggnn_ref_gat(const ggnn_gat_layer* y)
 // dout[v] . out[v], which ggnn.h keeps in y->delta. dl is the gradient of el[u] + er[v]: the logit's factor
 // log2 e and the ln 2 of 2^x cancel. It goes to y->dlogit; coef is scratch of the same shape. There row v
 // begins at v + indptr[v], as each row before it has one entry more than its list; edge e is at v + 1 + e.
+// dterm is dl of an edge, and its part of v's own, whose term is a mean.
 GGNN_REF void ggnn_ref_gat_back(float* dz, int64_t ld_dz, const ggnn_block* t, const ggnn_gat_layer* y,
     const float* dout, int64_t ld_dout, float* coef)
 {
@@ -452,7 +459,7 @@ GGNN_REF void ggnn_ref_gat_back(float* dz, int64_t ld_dz, const ggnn_block* t, c
         for (int64_t i = 0, at = (v + b->indptr[v]) * K + k; i < n; i++, at += K) {
             const int64_t u = i ? b->indices[b->indptr[v] + i - 1] : v;
             const float   q = ggnn_ref_kept(y, v, i, k), *z = y->z + u * y->ld_z + k * d;
-            const float   logit = ggnn_ref_logit(y, u, v, k), alpha = ggnn_exp2(logit - y->lse[v * K + k]);
+            const float   logit = ggnn_ref_logit(y, v, i, k), alpha = ggnn_exp2(logit - y->lse[v * K + k]);
             coef[at] = alpha * q;
             dl[at] = alpha * (q * ggnn_ref_dot(dv, z, d) - ggnn_ref_dot(dv, out, d));
             if (!(logit > 0)) dl[at] *= y->how.slope;
@@ -460,6 +467,9 @@ GGNN_REF void ggnn_ref_gat_back(float* dz, int64_t ld_dz, const ggnn_block* t, c
             ggnn_ref_add(&sum, dl[at]);
         }
         y->der[v * K + k] = ggnn_ref_total(&sum);
+        for (int64_t i = 1, at = (v + b->indptr[v]) * K + k; y->term && i < n; i++)
+            y->dterm[ggnn_ref_edge(b, b->indptr[v] + i - 1) * K + k] =
+                dl[at + i * K] + dl[at] * (1.0f / (float)(n - 1));
     }
     for (int64_t u = 0; u < src; u++) for (int64_t k = 0; k < K; k++)
         for (int64_t j = -1; j < d; j++) { // j = -1: del[u]; else column j of dz[u]

@@ -205,9 +205,7 @@ static void show_batch(const trace* t)
 /* Entry 0 of target v is v itself, entry i its i-th neighbour. With attention dropout it is what is left of it. */
 static double alpha(const ggnn_gat_layer* y, int64_t v, int64_t i, int64_t k)
 {
-    const ggnn_block* b = y->block;
-    const int64_t u = i ? b->indices[b->indptr[v] + i - 1] : v;
-    return (double)(ggnn_exp2(ggnn_ref_logit(y, u, v, k) - y->lse[v * y->heads + k]) * ggnn_ref_kept(y, v, i, k));
+    return (double)(ggnn_exp2(ggnn_ref_logit(y, v, i, k) - y->lse[v * y->heads + k]) * ggnn_ref_kept(y, v, i, k));
 }
 
 static void print_alpha(const ggnn_gat_layer* y, int64_t v)

@@ -801,9 +801,10 @@ TEST(attention)
     REFUSED(ggnn_scores_back(canvas.f, WIDTH, canvas.f + 200, s, z, WIDTH, att, SRC, HEADS, 0));
     REFUSED(ggnn_scores_back(canvas.f, WIDTH, canvas.f + 200, s, z, WIDTH - 1, att, SRC, HEADS, WIDTH));
     REFUSED(ggnn_gat(NULL));
-    for (int i = 0; i < 24; i++) {
+    for (int i = 0; i < 25; i++) {
         bad = good;
         if (i < 3) bad.block = &t.broken[i];
+        if (i == 24) bad.term = att, bad.dterm = canvas.f + 900; /* without room for the targets' own */
         if (i == 19) bad.block = &t.broken[NO_SOURCES];
         if (i == 20) bad.block = &t.broken[NO_EDGES];
         if (i == 21) bad.width = 0, bad.ld_z = bad.ld_out = 0;
@@ -829,8 +830,9 @@ TEST(attention)
         REFUSED(ggnn_gat_back(canvas.f + 300, WIDTH, &t.r->t, &bad, dout, WIDTH));
     }
     t.r->b.bipartite = 0;
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 7; i++) {
         bad = good;
+        if (i == 6) bad.term = att, bad.own_term = canvas.f + 900;
         if (i == 0) bad.del = NULL;
         if (i == 1) bad.der = NULL;
         if (i == 2) bad.delta = NULL;

@@ -73,7 +73,10 @@ typedef struct {
     float *        dz, *del, *der;          /* backward */
     ggnn_attention how;
     float *        delta, *dlogit;          /* scratch of backward */
+    float *        term, *own_term, *dterm; /* of edges: input, forward, backward; or NULL */
 } attention;
+
+static int with_term; /* attention_new gives edges terms */
 
 static attention attention_new(random_block* r, int32_t heads, int32_t width, float dropout, float spread)
 {
@@ -98,6 +101,12 @@ static attention attention_new(random_block* r, int32_t heads, int32_t width, fl
     a.delta = test_floats(r->dst * heads);
     a.dlogit = test_floats((r->dst + r->edges) * heads);
     for (int64_t i = 0; i < r->src * heads; i++) a.el[i] *= spread;
+    if (with_term) {
+        a.term = test_floats(r->edges * heads);
+        a.own_term = test_floats(r->dst * heads);
+        a.dterm = test_floats(r->edges * heads);
+        for (int64_t i = 0; i < r->edges * heads; i++) a.term[i] *= spread;
+    }
     a.how.slope = 0.2f;
     a.how.dropout = dropout;
     a.how.layer = 2;
@@ -109,8 +118,8 @@ static attention attention_new(random_block* r, int32_t heads, int32_t width, fl
 
 static void attention_free(attention* a)
 {
-    float* all[] = {a->z, a->el, a->er, a->dout, a->out, a->lse, a->dz, a->del, a->der, a->delta, a->dlogit};
-    for (int i = 0; i < 11; i++) free(all[i]);
+    float* all[] = {a->z, a->el, a->er, a->dout, a->out, a->lse, a->dz, a->del, a->der, a->delta, a->dlogit, a->term, a->own_term, a->dterm};
+    for (int i = 0; i < 14; i++) free(all[i]);
 }
 
 static ggnn_gat_layer layer_of(const attention* a)
@@ -120,6 +129,7 @@ static ggnn_gat_layer layer_of(const attention* a)
     y.block = &a->r->b, y.z = a->z, y.ld_z = a->ld_z, y.el = a->el, y.er = a->er, y.out = a->out, y.ld_out = a->ld_out;
     y.lse = a->lse, y.heads = a->heads, y.width = a->width, y.how = a->how;
     y.del = a->del, y.der = a->der, y.delta = a->delta, y.dlogit = a->dlogit;
+    y.term = a->term, y.own_term = a->own_term, y.dterm = a->dterm;
     return y;
 }
 
@@ -153,12 +163,26 @@ static int64_t entry_source(const attention* a, int64_t v, int64_t i)
 
 /* Inputs in double, so that differences can be taken of them. */
 typedef struct {
-    double *z, *el, *er;
+    double *z, *el, *er, *term;
 } inputs;
+
+/* That of entry i; of the target itself the mean of its list's. */
+static double naive_term(const attention* a, const inputs* x, int64_t v, int64_t i, int32_t k)
+{
+    const ggnn_block* b = &a->r->b;
+    const int64_t     n = b->indptr[v + 1] - b->indptr[v];
+    double            sum = 0;
+    if (!x->term) return 0;
+    for (int64_t j = i ? i - 1 : 0; j < (i ? i : n); j++) {
+        const int64_t e = b->indptr[v] + j;
+        sum += x->term[(b->edge ? b->edge[e] : e) * a->heads + k];
+    }
+    return i || n == 0 ? sum : sum / (double)n;
+}
 
 static double logit(const attention* a, const inputs* x, int64_t v, int64_t i, int32_t k)
 {
-    double sum = x->el[entry_source(a, v, i) * a->heads + k] + x->er[v * a->heads + k];
+    double sum = x->el[entry_source(a, v, i) * a->heads + k] + x->er[v * a->heads + k] + naive_term(a, x, v, i, k);
     return sum > 0 ? sum : (double)a->how.slope * sum;
 }
 
@@ -200,7 +224,8 @@ static double* widened(const float* x, int64_t n)
 
 static inputs inputs_of(const attention* a)
 {
-    inputs x = {widened(a->z, a->r->src * a->ld_z), widened(a->el, a->r->src * a->heads), widened(a->er, a->r->dst * a->heads)};
+    inputs x = {widened(a->z, a->r->src * a->ld_z), widened(a->el, a->r->src * a->heads), widened(a->er, a->r->dst * a->heads), NULL};
+    if (a->term) x.term = widened(a->term, a->r->edges * a->heads);
     return x;
 }
 
@@ -209,6 +234,7 @@ static void inputs_free(inputs* x)
     free(x->z);
     free(x->el);
     free(x->er);
+    free(x->term);
 }
 
 /* A coefficient errs by the roundings of its logit and of lse, at most 2^-24 of 30 each, and by 3e-7 of exp2 and sums. */
@@ -225,6 +251,7 @@ static void check_forward(attention* a)
     attention_forward(a);
     for (int64_t v = 0; v < a->r->dst; v++) {
         for (int32_t k = 0; k < a->heads; k++) {
+            if (a->term) CHECK_NEAR(a->own_term[v * a->heads + k], naive_term(a, &x, v, 0, k), 200 / 16777216.0);
             CHECK_NEAR(a->lse[v * a->heads + k], naive_row(a, &x, v, k, out), 60 * tolerance);
             for (int32_t j = 0; j < d; j++) CHECK_NEAR(a->out[v * a->ld_out + k * d + j], out[j], 2 * tolerance);
         }
@@ -250,11 +277,13 @@ TEST(gat_drops_coefficients_by_keyed_fields)
 {
     random_block* r = random_block_mixed(20, 40);
     for (int32_t heads = 1; heads < 20; heads += 5) {
+        with_term = heads % 2;
         attention a = attention_new(r, heads, heads * 4, 0.4f, 2);
         r->b.id = heads % 2 ? r->id : NULL;
         check_forward(&a);
         attention_free(&a);
     }
+    with_term = 0;
     random_block_free(r);
 }
 
@@ -414,6 +443,8 @@ static void check_gradients(attention* a)
         check_difference(a, &x, &x.z[u * a->ld_z + j], a->dz[u * a->ld_dz + j]);
         check_difference(a, &x, &x.el[u * a->heads + k], a->del[u * a->heads + k]);
         check_difference(a, &x, &x.er[v * a->heads + k], a->der[v * a->heads + k]);
+        const int64_t e = test_below(a->r->edges) * a->heads + k;
+        if (a->term) check_difference(a, &x, &x.term[e], a->dterm[e]);
     }
     for (int64_t u = 0; u < a->r->src; u++)
         for (int64_t j = a->width; j < a->ld_dz; j++) changed += a->dz[u * a->ld_dz + j] != 1234;
@@ -426,7 +457,9 @@ TEST(gat_back_equals_central_differences)
     random_block* r = random_block_mixed(14, 30); /* source 0 has over 100 edges */
     int64_t       hub[2] = {300, 300};
     random_block* narrow = random_block_new(2, 2, hub); /* sources of over 256 edges */
-    for (int dropped = 0; dropped < 2; dropped++) {
+    for (int i = 0; i < 4; i++) {
+        const int dropped = i % 2;
+        with_term = i / 2;
         attention a = attention_new(r, 2, 10, dropped ? 0.3f : 0, 2), b = attention_new(r, 17, 34, dropped ? 0.3f : 0, 2);
         attention c = attention_new(narrow, 1, 8, dropped ? 0.3f : 0, 2);
         check_gradients(&a);
@@ -438,6 +471,7 @@ TEST(gat_back_equals_central_differences)
         attention_free(&b);
         attention_free(&c);
     }
+    with_term = 0;
     random_block_free(r);
     random_block_free(narrow);
 }
@@ -626,6 +660,7 @@ static void check_bits(const attention* want, attention* got)
     const random_block* r = want->r;
     float*              written[] = {got->out, got->lse, got->dz, got->del, got->der};
     const int64_t       size[] = {r->dst * got->ld_out, r->dst * got->heads, r->src * got->ld_dz, r->src * got->heads, r->dst * got->heads};
+    if (got->term) form_poison(got->own_term, size[1]), form_poison(got->dterm, r->edges * got->heads);
     for (int i = 0; i < 5; i++) form_poison(written[i], size[i]);
     attention_forward(got);
     attention_backward(got);
@@ -634,6 +669,9 @@ static void check_bits(const attention* want, attention* got)
     CHECK_SAME(want->dz, got->dz, size[2], "gat_back: dz", got->width, got->heads);
     CHECK_SAME(want->del, got->del, size[3], "gat_back: del", got->width, got->heads);
     CHECK_SAME(want->der, got->der, size[4], "gat_back: der", got->width, got->heads);
+    if (!want->term) return;
+    CHECK_SAME(want->own_term, got->own_term, size[1], "gat: own_term", got->width, got->heads);
+    CHECK_SAME(want->dterm, got->dterm, r->edges * got->heads, "gat_back: dterm", got->width, got->heads);
 }
 
 TEST(rows_may_lie_gigabytes_apart)
@@ -670,32 +708,104 @@ TEST(rows_may_lie_gigabytes_apart)
     random_block_free(r);
 }
 
-TEST(gat_and_its_gradient_follow_the_order_of_their_sums)
+/* Case i; the last ones: three passes. */
+static void check_order(random_block* const* blocks, int i, int term)
 {
     static const int32_t heads[] = {1, 2, 4, 8, 3, 17}, per_head[] = {1, 5, 8, 16, 32, 37, 64, 100};
+    with_term = term;
+    random_block*  r = blocks[(i < 48 ? i / 6 : i) % 2];
+    int32_t        h = i < 48 ? heads[i % 6] : 33, width = h * (i < 48 ? per_head[i / 6] : i - 47);
+    float          dropout = i % 5 == 0 ? 0.5f : 0;
+    uint64_t       seed = test_state;
+    attention      want = attention_new(r, h, width, dropout, 4);
+    ggnn_gat_layer y = layer_of(&want);
+    float*         coef = test_floats((r->dst + r->edges) * h);
+    form_poison(want.out, r->dst * want.ld_out); /* the padding too */
+    form_poison(want.dz, r->src * want.ld_dz);
+    ggnn_ref_gat(&y);
+    ggnn_ref_gat_back(want.dz, want.ld_dz, &r->t, &y, want.dout, want.ld_dout, coef);
+    test_state = seed;
+    attention got = attention_new(r, h, width, dropout, 4);
+    FOR_EACH_FORM if (form % 4 == i % 4 || i % 8 == 0) check_bits(&want, &got);
+    free(coef);
+    attention_free(&want);
+    attention_free(&got);
+    with_term = 0;
+}
+
+TEST(gat_and_its_gradient_follow_the_order_of_their_sums)
+{
     static const int64_t hubs[] = {1500, 1600, 3, 0}; /* sources of over 512 edges, that of the target alone, too */
     random_block*        blocks[] = {random_block_mixed(40, 60), random_block_new(4, 5, hubs)};
-    for (int i = 0; i < 52; i++) { /* the last ones: three passes */
-        random_block*  r = blocks[(i < 48 ? i / 6 : i) % 2];
-        int32_t        h = i < 48 ? heads[i % 6] : 33, width = h * (i < 48 ? per_head[i / 6] : i - 47);
-        float          dropout = i % 5 == 0 ? 0.5f : 0;
+    for (int i = 0; i < 104; i++) check_order(blocks, i % 52, i / 52);
+    random_block_free(blocks[0]);
+    random_block_free(blocks[1]);
+}
+
+/* A graph's transpose as the block: terms and their gradients lie by b->edge. A target without edges has no term. */
+TEST(terms_lie_by_the_numbers_of_edges)
+{
+    const int64_t degree[12] = {3, 0, 5, 1, 300, 2, 0, 4, 2, 2, 1, 6};
+    random_block* r = random_block_new(12, 12, degree);
+    char*         memory = (char*)test_memory((int64_t)ggnn_block_transpose_bytes(12, 12, r->edges));
+    ggnn_block    back, own = r->b, own_t = r->t;
+    ggnn_block_transpose_init(&back, 12, 12, r->edges, memory);
+    ggnn_block_transpose(&back, &r->t);
+    r->b = r->t, r->t = back;
+    with_term = 1;
+    for (int i = 0; i < 4; i++) {
         uint64_t       seed = test_state;
-        attention      want = attention_new(r, h, width, dropout, 4);
+        attention      want = attention_new(r, 1 + i % 2 * 16, (1 + i % 2 * 16) * 3, i / 2 ? 0.3f : 0, 2);
         ggnn_gat_layer y = layer_of(&want);
-        float*         coef = test_floats((r->dst + r->edges) * h);
-        form_poison(want.out, r->dst * want.ld_out); /* the padding too */
+        float*         coef = test_floats((r->dst + r->edges) * want.heads);
+        form_poison(want.out, r->dst * want.ld_out);
         form_poison(want.dz, r->src * want.ld_dz);
         ggnn_ref_gat(&y);
         ggnn_ref_gat_back(want.dz, want.ld_dz, &r->t, &y, want.dout, want.ld_dout, coef);
         test_state = seed;
-        attention got = attention_new(r, h, width, dropout, 4);
-        FOR_EACH_FORM if (form % 4 == i % 4 || i % 8 == 0) check_bits(&want, &got);
+        attention got = attention_new(r, want.heads, want.width, want.how.dropout, 2);
+        FOR_EACH_FORM check_bits(&want, &got);
+        check_gradients(&got);
+        check_forward(&got);
+        for (int64_t v = 0; v < r->dst; v++)
+            if (r->b.indptr[v] == r->b.indptr[v + 1]) CHECK(got.own_term[v * got.heads] == 0);
         free(coef);
         attention_free(&want);
         attention_free(&got);
     }
-    random_block_free(blocks[0]);
-    random_block_free(blocks[1]);
+    with_term = 0;
+    r->b = own, r->t = own_t;
+    free(memory);
+    random_block_free(r);
+}
+
+/* PyG: terms of 0 score as none; a block without edges has terms of no edge, and needs no array of them. */
+TEST(terms_of_zero_are_as_none)
+{
+    const int64_t none[3] = {0, 0, 0};
+    random_block* blocks[] = {random_block_mixed(14, 30), random_block_new(3, 3, none)};
+    for (int i = 0; i < 2; i++) {
+        random_block*  r = blocks[i];
+        const uint64_t seed = test_state;
+        attention      want = attention_new(r, 2, 10, 0.3f, 2);
+        test_state = seed, with_term = 1;
+        attention got = attention_new(r, 2, 10, 0.3f, 2);
+        with_term = 0;
+        for (int64_t e = 0; e < r->edges * 2; e++) got.term[e] = 0;
+        attention_forward(&want);
+        attention_backward(&want);
+        FOR_EACH_FORM {
+            attention_forward(&got);
+            attention_backward(&got);
+            CHECK(same_floats(want.out, got.out, r->dst * got.ld_out) && same_floats(want.lse, got.lse, r->dst * 2));
+            CHECK(same_floats(want.dz, got.dz, r->src * got.ld_dz) && same_floats(want.del, got.del, r->src * 2));
+            CHECK(same_floats(want.der, got.der, r->dst * 2));
+            for (int64_t k = 0; i == 1 && k < 6; k++) CHECK(got.own_term[k] == 0);
+        }
+        attention_free(&want);
+        attention_free(&got);
+        random_block_free(r);
+    }
 }
 
 int main(int argc, char** argv)
@@ -719,5 +829,7 @@ int main(int argc, char** argv)
     RUN(scores_of_no_rows);
     RUN(rows_may_lie_gigabytes_apart);
     RUN(gat_and_its_gradient_follow_the_order_of_their_sums);
+    RUN(terms_lie_by_the_numbers_of_edges);
+    RUN(terms_of_zero_are_as_none);
     return test_finish();
 }

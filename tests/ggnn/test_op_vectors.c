@@ -159,6 +159,33 @@ TEST(gat_equals_torch)
     check_equal(der, op_gat_der, D * K);
 }
 
+TEST(gat_with_terms_equals_torch)
+{
+    INPUT(gat_term_z, S * W);
+    INPUT(gat_term_el, S * K);
+    INPUT(gat_term_er, D * K);
+    INPUT(gat_term_term, E * K);
+    INPUT(gat_term_dout, D * W);
+    float          out[D * W], lse[D * K], dz[S * W], el[S * K], er[D * K], del[S * K], der[D * K], delta[D * K], dlogit[(D + E) * K];
+    float          own_term[D * K], dterm[E * K];
+    ggnn_gat_layer y;
+    memset(&y, 0, sizeof y);
+    memcpy(el, gat_term_el, sizeof el);
+    memcpy(er, gat_term_er, sizeof er);
+    y.block = &b, y.z = gat_term_z, y.ld_z = W, y.el = el, y.er = er, y.out = out, y.ld_out = W, y.lse = lse, y.heads = K, y.width = W;
+    y.how.slope = 0.2f;
+    y.term = gat_term_term, y.own_term = own_term, y.dterm = dterm;
+    y.del = del, y.der = der, y.delta = delta, y.dlogit = dlogit;
+    ggnn_gat(&y);
+    check_equal(out, op_gat_term_out, D * W);
+    check_equal(lse, op_gat_term_lse, D * K);
+    ggnn_gat_back(dz, W, &t, &y, gat_term_dout, W);
+    check_equal(dz, op_gat_term_dz, S * W);
+    check_equal(del, op_gat_term_del, S * K);
+    check_equal(der, op_gat_term_der, D * K);
+    check_equal(dterm, op_gat_term_dterm, E * K);
+}
+
 int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : NULL;
@@ -169,5 +196,6 @@ int main(int argc, char** argv)
     RUN(sddmm_equals_torch);
     RUN(edge_softmax_equals_torch);
     RUN(gat_equals_torch);
+    RUN(gat_with_terms_equals_torch);
     return test_finish();
 }

@@ -605,6 +605,7 @@ TEST(layers)
     wrong([](ggnn_gat_layer* y) { y->el = nullptr; });
     wrong([](ggnn_gat_layer* y) { y->er = nullptr; });
     wrong([](ggnn_gat_layer* y) { y->lse = nullptr; });
+    wrong([](ggnn_gat_layer* y) { y->term = y->z, y->dterm = y->delta; });
     wrong([](ggnn_gat_layer* y) { y->heads = 3; });
     wrong([](ggnn_gat_layer* y) { y->heads = 0; });
     wrong([](ggnn_gat_layer* y) { y->width = 0; });
@@ -628,6 +629,7 @@ TEST(layers)
     back([](ggnn_gat_layer* y) { y->dlogit = nullptr; });
     back([](ggnn_gat_layer* y) { y->att_l = y->z, y->partial = y->delta; });
     back([](ggnn_gat_layer* y) { y->att_r = y->z, y->datt_r = y->delta; });
+    back([](ggnn_gat_layer* y) { y->term = y->z, y->own_term = y->lse; });
     REFUSED(ggnn_cuda_gat_back(nullptr, WIDTH, &in.t, &good, x, WIDTH, nullptr, nullptr));
     REFUSED(ggnn_cuda_gat_back(out.f() + 800, WIDTH - 1, &in.t, &good, x, WIDTH, nullptr, nullptr));
     REFUSED(ggnn_cuda_gat_back(out.f() + 800, WIDTH, nullptr, &good, x, WIDTH, nullptr, nullptr));
@@ -838,7 +840,7 @@ struct every_call {
     ggnn_cuda_unique     seen;
     ggnn_cuda_batch      batch, weighted, whole, entire;
     ggnn_block           t = {}, all = {};
-    ggnn_gat_layer       layer = {};
+    ggnn_gat_layer       layer = {}, termed = {};
     std::vector<step>    steps;
 
     void plan(ggnn_cuda_batch* b, ggnn_method method, int32_t fanout, const ggnn_cuda_unique* shared)
@@ -992,6 +994,13 @@ struct every_call {
         float* gradient = matrix(SRC);
         add("gat", [=](S s) { return ggnn_cuda_gat(&layer, nullptr, s); });
         add("gat_back", [=](S s) { return ggnn_cuda_gat_back(gradient, WIDTH, &t, &layer, x, WIDTH, nullptr, s); });
+        termed = layer, termed.att_l = termed.att_r = nullptr, termed.term = x, termed.own_term = out.take<float>(DST * HEADS);
+        termed.out = matrix(DST), termed.lse = out.take<float>(DST * HEADS), termed.dterm = out.take<float>(4 * HEADS);
+        termed.del = out.take<float>(SRC * HEADS), termed.der = out.take<float>(DST * HEADS);
+        termed.delta = out.take<float>(DST * HEADS), termed.dlogit = out.take<float>((DST + 4) * HEADS);
+        float* termed_gradient = matrix(SRC);
+        add("gat of terms", [=](S s) { return ggnn_cuda_gat(&termed, nullptr, s); });
+        add("gat_back of terms", [=](S s) { return ggnn_cuda_gat_back(termed_gradient, WIDTH, &t, &termed, x, WIDTH, nullptr, s); });
     }
     int32_t* copy = nullptr;
     int32_t* out_copy() const { return copy; }

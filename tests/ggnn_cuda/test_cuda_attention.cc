@@ -85,6 +85,7 @@ struct setting {
     bool      ids, rng;               // the block's ids are kept; seed and step on the device
     int64_t   extra;
     int       alone = 0; // the one matrix that is shifted: 1 z, 2 out, 3 dout, 4 dz; 0: all of them
+    bool      term = false; // edges have terms
     int64_t   shift_of(int matrix) const { return alone && alone != matrix ? 0 : a.shift; }
 };
 
@@ -96,7 +97,7 @@ struct layer {
           out(*b->num_dst.n, width, other(s.a.pad, 4), s.shift_of(2)), dout(*b->num_dst.n, width, 0, s.shift_of(3)),
           dz(*b->num_src.n, width, other(s.a.pad, 8), s.shift_of(4)), el(*b->num_src.n, heads), er(*b->num_dst.n, heads),
           lse(*b->num_dst.n, heads), del(*b->num_src.n, heads), der(*b->num_dst.n, heads), rng(1),
-          use_rng(s.rng)
+          use_rng(s.rng), use_term(s.term), term(*b->num_edges.n, heads), own_term(*b->num_dst.n, heads), dterm(*b->num_edges.n, heads)
     {
         for (int64_t i = 0; i < *b->num_src.n * heads; i++) el.host()[i] *= s.spread;
         el.upload();
@@ -119,6 +120,7 @@ struct layer {
         y.block = sent.get(), y.z = z.device(), y.ld_z = z.ld, y.el = el.device(), y.er = er.device();
         y.out = out.device(), y.ld_out = out.ld, y.lse = lse.device(), y.heads = heads, y.width = width, y.how = how;
         y.del = del.device(), y.der = der.device();
+        if (use_term) y.term = term.device(), y.own_term = own_term.device(), y.dterm = dterm.device();
         if (use_rng) y.how.rng = {99, 98, GGNN_PURPOSE_SAMPLE}; // not what is used
         return y;
     }
@@ -140,6 +142,7 @@ struct layer {
         y.block = b, y.z = z.host(), y.ld_z = z.ld, y.el = el.host(), y.er = er.host();
         y.out = out.host(), y.ld_out = out.ld, y.lse = lse.host(), y.heads = heads, y.width = width, y.how = how;
         y.del = del.host(), y.der = der.host();
+        if (use_term) y.term = term.host(), y.own_term = own_term.host(), y.dterm = dterm.host();
         return y;
     }
     void forward_twin()
@@ -162,7 +165,7 @@ struct layer {
         w.fill(0xff);
         return w;
     }
-    bool inputs_same() const { return z.same() && el.same() && er.same() && dout.same(); }
+    bool inputs_same() const { return z.same() && el.same() && er.same() && dout.same() && term.same(); }
 
     ggnn_block             own;
     const ggnn_block *     b, *t;
@@ -170,7 +173,8 @@ struct layer {
     device_block           sent, sent_t;
     float_rows             z, out, dout, dz, el, er, lse, del, der;
     device_array<ggnn_rng> rng;
-    bool                   use_rng;
+    bool                   use_rng, use_term;
+    float_rows             term, own_term, dterm;
     ggnn_attention         how = {};
 };
 
@@ -182,7 +186,7 @@ static bool layer_same(layer& l)
     CHECK_CUDA(l.forward());
     CHECK_CUDA(l.backward(workspace.at()));
     return CHECK(l.out.same()) & CHECK(l.lse.same()) & CHECK(l.dz.same()) & CHECK(l.del.same()) &
-           CHECK(l.der.same()) & CHECK(l.inputs_same());
+           CHECK(l.der.same()) & CHECK(l.own_term.same()) & CHECK(l.dterm.same()) & CHECK(l.inputs_same());
 }
 
 static void check_layer(const ggnn_block* b, const ggnn_block* t, const setting& s)
@@ -230,6 +234,8 @@ TEST(a_transpose_may_be_the_block)
     for (int i = 0; i < 4; i++) {
         setting s = {1 + i, 8, alignments[i], i % 2 ? 0.4f : 0.0f, 0.2f, 3, i < 2, i == 1, i};
         check_layer(&r->t, &again, s);
+        s.term = true; // which lie by the numbers
+        check_layer(&r->t, &again, s);
     }
     random_block_free(r);
 }
@@ -269,6 +275,23 @@ TEST(the_scores_of_a_node_alone_have_no_gradient)
             for (int64_t k = 0; k < 4 * heads; k++) CHECK(l.der.host()[k] == 0);
             for (int64_t k = 0; k < 2 * heads; k++) CHECK(l.del.host()[k] == 0);
         }
+    random_block_free(r);
+}
+
+// Of every width of a load, with dropout and without: empty lists, of one entry, of more than a segment.
+TEST(terms_of_edges_have_the_twins_bits)
+{
+    random_block* r = block_of({0, 1, 2, 5, 300, 0, 17, 4, 600, 8}, 12);
+    int           turn = 0;
+    for (int32_t heads : {1, 3, 4, 17})
+        for (int32_t per_head : {1, 2, 8, 36})
+            for (int i = 0; i < 2; i++, turn++) {
+                setting s = {heads, per_head, alignments[turn % 4], i ? 0.4f : 0.0f, 0.2f, 3, turn % 3 == 0, turn % 5 == 0, turn % 3, 0, true};
+                check_layer(&r->b, &r->t, s);
+            }
+    random_block_free(r);
+    r = block_of({0, 0, 0}, 5); // no edge at all
+    check_layer(&r->b, &r->t, {2, 4, alignments[0], 0, 0.2f, 3, true, false, 0, 0, true});
     random_block_free(r);
 }
 
@@ -322,6 +345,7 @@ TEST(hubs_of_three_rounds_have_the_same_bits)
     transpose_again(r);
     check_layer(&r->b, &r->t, {1, 68, alignments[0], 0.3f, 0.2f, 3, true, false, 0});
     check_layer(&r->b, &r->t, {2, 8, alignments[0], 0.0f, 0.2f, 3, true, false, 0});
+    check_layer(&r->b, &r->t, {2, 8, alignments[0], 0.0f, 0.2f, 3, true, false, 0, 0, true});
     random_block_free(r);
 }
 
@@ -399,7 +423,7 @@ TEST(bounds_may_be_2_to_the_31)
     const int64_t most = INT32_MAX;
     random_block* r = block_of(std::vector<int64_t>(64, 3), 64);
     for (int i = 0; i < 2; i++) { // an even number of columns and of heads, or 32 bits would do by chance
-        setting s = {2, 4, alignments[i], i ? 0.3f : 0.0f, 0.2f, 3, true, false, most - 64};
+        setting s = {2, 4, alignments[i], i ? 0.3f : 0.0f, 0.2f, 3, true, false, most - 64, 0, i == 0};
         layer   l(&r->b, &r->t, s);
         ggnn_gat_layer      y = l.on_device();
         device_array<float> delta(64 * 2), dlogit((64 + r->edges) * 2);
@@ -408,7 +432,7 @@ TEST(bounds_may_be_2_to_the_31)
         l.backward_twin();
         CHECK_CUDA(ggnn_cuda_gat(&y, nullptr, nullptr));
         CHECK_CUDA(ggnn_cuda_gat_back(l.dz.device(), l.dz.ld, l.sent_t.get(), &y, l.dout.device(), l.dout.ld, nullptr, nullptr));
-        CHECK(l.out.same() && l.lse.same() && l.dz.same() && l.del.same() && l.der.same());
+        CHECK(l.out.same() && l.lse.same() && l.dz.same() && l.del.same() && l.der.same() && l.dterm.same());
     }
     CHECK(scores_same(64, 2, 8, alignments[0], most - 64));
     float_rows          z(64, 2048), dz(64, 2048), att(1, 2048), datt(1, 2048), del(64, 1);
@@ -489,6 +513,8 @@ TEST(sampled_and_whole_blocks_give_the_same_bits)
     for_sampled_and_whole_blocks([](const ggnn_block* b, const ggnn_block* t) {
         for (int i = 0; i < 4; i++) {
             setting s = {1 + i, 8, alignments[i], i % 2 ? 0.6f : 0.0f, 0.2f, 3, i < 2, i == 1, i};
+            check_layer(b, t, s);
+            s.term = true;
             check_layer(b, t, s);
         }
     });
@@ -602,6 +628,7 @@ int main(int argc, char** argv)
     RUN(a_transpose_may_be_the_block);
     RUN(attention_has_the_same_bits);
     RUN(the_scores_of_a_node_alone_have_no_gradient);
+    RUN(terms_of_edges_have_the_twins_bits);
     RUN(dropout_is_keyed_by_entry_and_head);
     RUN_SLOW(long_lists_are_summed_in_segments);
     RUN(hubs_of_thousands_have_the_same_bits);

@@ -15,6 +15,8 @@ edges; K heads of D columns, head by head in a row. A gradient d* is that of the
     GAT attention    logit = LeakyReLU_0.2(el[u,k] + er[v,k]) over N(v) and v itself (el[v] + er[v]);
                      alpha = softmax of logit; out[v,k,:] = sum of alpha * z[u,k,:]; lse[v,k] = log2 of the sum of
                      exp(logit), the self edge included; here el, er are inputs of their own, not made from z
+    GAT with terms   the same of logit = LeakyReLU_0.2(el[u,k] + er[v,k] + term[e,k]); the self edge's term is the
+                     mean of term over N(v), 0 if empty: PyG's GATConv(edge_dim), fill_value "mean"
 
 The script checks itself: all gradients against central differences, and no LeakyReLU or max within MARGIN of a tie.
 """
@@ -78,21 +80,24 @@ def edge_softmax(logit):
     return weight / sum_over(weight)[DST]
 
 
-def gat_weights(el, er):
+def gat_weights(el, er, term=None):
     src, dst = torch.cat([SRC, LOOPS]), torch.cat([DST, LOOPS])
     sums = el[src] + er[dst]
+    if term is not None:
+        degree = torch.tensor([float(max(len(row), 1)) for row in NEIGHBORS])
+        sums = sums + torch.cat([term, sum_over(term) / degree[:, None]])
     assert sums.abs().min() > MARGIN
     return src, dst, torch.exp(torch.where(sums > 0, sums, 0.2 * sums))
 
 
-def gat(z, el, er):
-    src, dst, weight = gat_weights(el, er)
+def gat(z, el, er, term=None):
+    src, dst, weight = gat_weights(el, er, term)
     alpha = weight / sum_over(weight, dst)[dst]
     return sum_over(alpha[:, :, None] * z[src], dst)
 
 
-def gat_lse(el, er):
-    _, dst, weight = gat_weights(el, er)
+def gat_lse(el, er, term=None):
+    _, dst, weight = gat_weights(el, er, term)
     return torch.log2(sum_over(weight, dst))
 
 
@@ -143,6 +148,10 @@ def main():
     scores = clear_of_ties(lambda: dict(el=INPUTS.tensor(NUM_SRC, HEADS, low=-2, high=2),
                                         er=INPUTS.tensor(NUM_DST, HEADS, low=-0.5, high=0.5)), gat_weights)
     write("gat", gat, dict(z=x(), **scores), lse=gat_lse(**scores))
+    scores = clear_of_ties(lambda: dict(el=INPUTS.tensor(NUM_SRC, HEADS, low=-2, high=2),
+                                        er=INPUTS.tensor(NUM_DST, HEADS, low=-0.5, high=0.5),
+                                        term=INPUTS.tensor(E, HEADS, low=-1, high=1)), gat_weights)
+    write("gat_term", gat, dict(z=x(), **scores), lse=gat_lse(**scores))
     print("#endif")
 
 
