@@ -159,7 +159,7 @@ class Launches:
 
     def attention(self, y, loops):
         kernel, columns = self.wide(y, "gat")
-        kernel = kernel.replace(">", ",false>")
+        kernel = kernel.replace(">", ",false,false>")
         first, greatest, powers = (self.of(kernel, unit) for unit in ("list_and_turns", "greatest", "powers"))
         entries = y.edges + loops
         more = math.ceil(entries / y.targets / powers["units"]) - 1
@@ -171,7 +171,7 @@ class Launches:
 
     def attention_back(self, y, loops):
         kernel, columns = self.wide(y, "gat_back")
-        kernel = kernel.replace(">", ",false>")
+        kernel = kernel.replace(">", ",false,false>")
         first, sums = self.of(kernel, "list_and_turn"), self.of(kernel, "sums")
         entries = y.edges + loops
         more = max(0, entries / y.sources - 1)

@@ -329,4 +329,5 @@ simt_requests simt_count_end();
 // that were captured then, nor those of graphs.
 void                     simt_trace_begin();
 std::vector<std::string> simt_trace_end();
+std::vector<const void*> simt_trace_streams(); // of each of them
 #endif

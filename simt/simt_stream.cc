@@ -171,13 +171,16 @@ static void count_work()
 }
 
 static bool                     tracing;
-static std::vector<const void*> traced;
+struct traced_launch {
+    const void *kernel, *stream;
+};
+static std::vector<traced_launch> traced;
 
 int enqueue(void* stream, std::function<void()> work, const void* of)
 {
     return api([&] {
         count_work();
-        if (tracing && of && !stream_of(stream)->capture) traced.push_back(of);
+        if (tracing && of && !stream_of(stream)->capture) traced.push_back({of, stream});
         put(stream, std::move(work), VIEW_STREAM);
     });
 }
@@ -500,7 +503,15 @@ std::vector<std::string> simt_trace_end()
 {
     Lock                     lock;
     std::vector<std::string> names;
-    for (const void* kernel : traced) names.push_back(function_name(kernel));
+    for (const traced_launch& t : traced) names.push_back(function_name(t.kernel));
     tracing = false;
     return names;
+}
+
+std::vector<const void*> simt_trace_streams()
+{
+    Lock                     lock;
+    std::vector<const void*> streams;
+    for (const traced_launch& t : traced) streams.push_back(t.stream);
+    return streams;
 }

@@ -150,7 +150,7 @@ TEST(sampling_beside_a_step_changes_nothing)
     }
 }
 
-// Rows that the ring extracts, in two buffers that alternate, are those that the net would read.
+// Rows that the ring extracts, in buffers that alternate, are those that the net would read.
 TEST(extracted_rows_change_nothing)
 {
     lesson l(70, 5, 9, 4);
@@ -170,7 +170,8 @@ TEST(extracted_rows_change_nothing)
     }
 }
 
-// The order in which the host gives a pass to the device: 'x' an extraction, 's' a step.
+// The order in which the host gives a pass to the device: 'x' an extraction, 's' a step. Each has a stream of its own, and samples
+// have another one.
 std::string order_of_a_pass(const lesson* l, const kind& k)
 {
     std::string order;
@@ -184,24 +185,30 @@ std::string order_of_a_pass(const lesson* l, const kind& k)
     for (int i = 0; i < batches; i++) take_step(&r, l, i, false);
     simt_trace_begin();
     for (int i = batches; i < 2 * batches; i++) take_step(&r, l, i, false);
-    for (const std::string& name : simt_trace_end()) {
-        if (name.find("stored_rows") != name.npos) order += 'x';
-        if (name.find("advance") != name.npos) order += 's'; // begins a step, and its update
+    const std::vector<std::string> names = simt_trace_end();
+    const std::vector<const void*> streams = simt_trace_streams();
+    std::set<const void*>          used[3]; // by extractions, steps, samples
+    for (size_t i = 0; i < names.size(); i++) {
+        const bool extracts = names[i].find("stored_rows") != names[i].npos, steps = names[i].find("advance") != names[i].npos;
+        if (extracts) order += 'x';
+        if (steps) order += 's'; // begins a step, and its update
+        if (extracts || steps || names[i].find("begin_sample") != names[i].npos) used[extracts ? 0 : steps ? 1 : 2].insert(streams[i]);
     }
+    for (int i = 0; i < 3; i++) CHECK(used[i].size() == 1 && *used[i].begin() != *used[(i + 1) % 3].begin());
     close_run(&r);
 #endif
     return order;
 }
 
 // 70 seeds, 16 a batch: five batches.
-TEST(the_next_batch_is_extracted_before_this_one_trains)
+TEST(two_batches_are_on_their_way_before_this_one_trains)
 {
 #ifdef __CUDACC__
     SKIP("the emulator sees the order of launches");
 #endif
     lesson l(70, 5, 9, 4);
     for (const kind& k : {kinds[1], kinds[4]}) {
-        CHECK_STR(order_of_a_pass(&l, k).c_str(), "xxssxssxssxssss");
+        CHECK_STR(order_of_a_pass(&l, k).c_str(), "xxxssxssxssssss");
         opened->serial = true;
         CHECK_STR(order_of_a_pass(&l, k).c_str(), "xssxssxssxssxss");
         opened->serial = false;
@@ -231,7 +238,7 @@ std::string readers_of_a_batch(const lesson* l, const kind& k, double share, std
     return readers;
 }
 
-// 120 columns: rows of 480 bytes, of which test_cuda_store counts the lines. A batch and the one after it are extracted.
+// 120 columns: rows of 480 bytes, of which test_cuda_store counts the lines. A batch and the two after it are extracted.
 TEST(rows_of_the_host_are_read_in_lines_by_a_share_of_the_processors)
 {
 #ifdef __CUDACC__
@@ -242,16 +249,16 @@ TEST(rows_of_the_host_are_read_in_lines_by_a_share_of_the_processors)
     lesson                 l(70, 5, 120, 4);
     for (size_t v = 0; v < 70; v++) rank[v] = static_cast<ggnn_node>((v * 31 + 7) % 70);
     const int64_t stored[] = {0, 20, 70, 0}, cached[] = {0, 10, 0, 70};
-    const char* const readers[] = {"ll", "rlrl", "rr", "rr"};
+    const char* const readers[] = {"lll", "rlrlrl", "rrr", "rrr"};
     for (const kind& k : {kinds[1], kinds[4]}) {
         l.tiered = nullptr;
-        CHECK_STR(readers_of_a_batch(&l, k, .2, &resident).c_str(), "rr");
+        CHECK_STR(readers_of_a_batch(&l, k, .2, &resident).c_str(), "rrr");
         for (int i = 0; i < 4; i++) {
             tiers_plan plan = {};
             plan.share[TIERS_GRAPH] = {nullptr, 70, nullptr, 0};
             plan.share[TIERS_FEATURES] = {rank.data(), stored[i], rank.data(), cached[i]};
             l.tiered = &plan;
-            CHECK_STR(readers_of_a_batch(&l, k, 0, &as_they_come).c_str(), "rr");
+            CHECK_STR(readers_of_a_batch(&l, k, 0, &as_they_come).c_str(), "rrr");
             CHECK_STR(readers_of_a_batch(&l, k, .2, &lines).c_str(), readers[i]);
             CHECK(as_they_come == resident && lines == resident);
         }
@@ -966,7 +973,7 @@ int main(int argc, char** argv)
     RUN(a_step_reads_the_rows_that_it_is_given);
     RUN(sampling_beside_a_step_changes_nothing);
     RUN(extracted_rows_change_nothing);
-    RUN(the_next_batch_is_extracted_before_this_one_trains);
+    RUN(two_batches_are_on_their_way_before_this_one_trains);
     RUN(rows_of_the_host_are_read_in_lines_by_a_share_of_the_processors);
     RUN(batches_that_outgrow_their_room_get_more);
     RUN(batches_of_any_depth_and_size_are_those_of_the_cpu);

@@ -74,7 +74,9 @@ TEST(parts_of_lists_are_the_samplers_and_parts_and_caches_of_rows_the_trainers)
         }
         read_log(&second, "roles", "ranks");
         for (int r = 0; r < trainers; r++) CHECK_EQ(read_of("lists", r), 0);
-        CHECK(read_of("lists", DEVICES - 1) > 0);
+        int64_t sampled = 0; /* which of them is asked is a matter of time */
+        for (int r = trainers; r < DEVICES; r++) sampled += read_of("lists", r);
+        CHECK(sampled > 0);
         CHECK(samplers == 1 ? of_log("lists", "peer", ALL) == 0 : of_log("lists", "peer", ALL) > 0);
         CHECK(of_log("rows", "cache", 0) > 0 && of_log("rows", "own", 0) > 0);
         for (int r = trainers; r < DEVICES; r++) CHECK_EQ(of_log("rows", "cache", r) + of_log("rows", "own", r), 0);

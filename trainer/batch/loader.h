@@ -20,9 +20,10 @@
        CPU, serial (usual)     T slots, T at a time: one a thread, all prepared while batch_take waits
        CPU, overlap            2 T slots, T at a time: one each of T threads of the ring's own, while the others train
        CUDA, overlap (usual)   2 slots, one at a time: on a stream of its own, while the other one trains
+       where rows are extracted, but of --pipeline factored, 3: one is sampled, one extracted, and one trains
        CUDA, serial            1 slot: prepared when it is asked for
-   With two slots there are two buffers of rows, which alternate: the next batch's extraction is given to the device
-   before the step that trains on this one. One thread at a time calls a loader.
+   Each slot has a buffer of rows of its own: the next batch's extraction is given to the device before the step that
+   trains on this one. One thread at a time calls a loader.
 
    WHOSE BATCHES. Usually a loader makes its own slice of every batch. Where its pass has a source, that says which slice
    comes next: so several loaders share a pass, and one packs what another trains on (factored.h). A packed batch is in

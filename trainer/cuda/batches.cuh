@@ -1,8 +1,9 @@
-// batches.cuh - mini-batches on a CUDA device: sampled on a stream of their own, while the batch before trains.
+// batches.cuh - mini-batches on a CUDA device: sampled on a stream of their own, and their rows extracted on another one,
+// while batches before train.
 //
-// A sample waits for the steps asked for before it, one of which read the batch that it overwrites; a step comes
-// after the host has waited for its sample, whose sizes say what to launch. Samples follow one another, so that all
-// slots of a ring share one table of ids. A sample's numbers go to the device by begin_sample; the rest is captured.
+// A sample waits for the steps asked for before it, one of which read the batch that it overwrites; an extraction waits
+// for its sample; a step comes after the host has waited for both: sizes say what to launch. Samples follow one another,
+// so that all slots of a ring share one table of ids. A sample's numbers go to the device by begin_sample; the rest is captured.
 #ifndef TRAINER_CUDA_BATCHES_CUH
 #define TRAINER_CUDA_BATCHES_CUH
 #include "trainer/cuda/capture.cuh"
@@ -131,9 +132,12 @@ inline bool plan_batch(ggnn_cuda_batch* b, const ring* r, const ggnn_cuda_unique
 
 // ==== the ring =============================================================================================
 
+// Where rows are extracted: one batch is sampled beside the extraction of the one before it and the step of the one before
+// that. Devices that sample for others (loader_plan.slices) are a stage of their own.
 inline void cuda_ring_size(ring* r)
 {
-    r->slots = r->device->serial ? 1 : 2;
+    const loader_plan& plan = r->plan;
+    r->slots = r->device->serial ? 1 : plan.extract && !plan.exchange && !plan.slices ? 3 : 2;
     r->group = 1;
 }
 
@@ -339,8 +343,9 @@ inline cudaError_t extract(ring* r, cuda_slot* s)
     const ggnn_count   n = s->shape.hop[plan.how.num_hops - 1].num_src;
     const bool         reads = plan.extract && !plan.exchange && !s->order.bare && holds(s);
     ggnn_store         quiet = plan.features;
-    cudaStream_t       stream = own(r->device).sampling;
-    cudaError_t        e = cudaEventRecord(s->sampled, stream);
+    cudaStream_t       stream = own(r->device).extracting;
+    cudaError_t        e = cudaEventRecord(s->sampled, own(r->device).sampling);
+    e = first_error(e, cudaStreamWaitEvent(stream, s->sampled, 0));
     if (reads)
         e = first_error(e, ggnni::count_traffic(ggnni::id_list{s->shape.id, n}, n.max, quiet.at, quiet.traffic,
                                                 ggnni::ALL_TIERS, stream));

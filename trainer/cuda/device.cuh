@@ -1,7 +1,7 @@
-// device.cuh - a CUDA device as the trainer has it: two streams, memory, cuBLAS, and what a step reads and leaves.
+// device.cuh - a CUDA device as the trainer has it: three streams, memory, cuBLAS, and what a step reads and leaves.
 //
-// Everything goes on one stream, but for sampling, which has its own and works on the batch after the one that
-// trains (batches.cuh). What the host reads or writes waits for both.
+// Everything goes on one stream, but for sampling and extraction, which have one each and work on the batches after
+// the one that trains (batches.cuh). What the host reads or writes waits for all.
 #ifndef TRAINER_CUDA_DEVICE_CUH
 #define TRAINER_CUDA_DEVICE_CUH
 #include <cstdio>
@@ -22,7 +22,7 @@ struct step_clock { // pairs of events around the pieces of steps, [read, next) 
 
 struct context { // a device's own
     int            number;  // CUDA's, of the device
-    cudaStream_t   stream, sampling;
+    cudaStream_t   stream, sampling, extracting;
     cudaEvent_t    trained; // all that `stream` had been given when a sample was asked for
     cudaEvent_t    begun, ended; // of an operation, for the profile
     step_clock     clock;
@@ -50,10 +50,12 @@ inline void check(const net* n, cudaError_t e, const char* what) { check(n->devi
 
 inline int64_t blocks_of(int64_t items) { return grid_of(tiles_of(items, THREADS), THREADS); }
 
-inline cudaError_t wait_for_both(const context& c)
+inline cudaError_t wait_for_batches(const context& c)
 {
-    return first_error(cudaStreamSynchronize(c.sampling), cudaStreamSynchronize(c.stream));
+    return first_error(cudaStreamSynchronize(c.sampling), cudaStreamSynchronize(c.extracting));
 }
+
+inline cudaError_t wait_for_all(const context& c) { return first_error(wait_for_batches(c), cudaStreamSynchronize(c.stream)); }
 
 // While one of these lives its stage's time runs, on the device's clock. Without --profile it does nothing.
 class stage_timer {
@@ -133,14 +135,14 @@ inline void cuda_give_back(device* d, void* memory)
     context&    c = own(d);
     d->bytes -= static_cast<int64_t>(c.size[memory]);
     c.size.erase(memory);
-    cudaError_t e = wait_for_both(c);
+    cudaError_t e = wait_for_all(c);
     check(d, first_error(e, cudaFree(memory)), "freeing memory");
 }
 
 inline void cuda_upload(device* d, void* to, const void* from, size_t bytes)
 {
     const context& c = own(d);
-    cudaError_t    e = cudaStreamSynchronize(c.sampling);
+    cudaError_t    e = wait_for_batches(c);
     e = first_error(e, cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, c.stream));
     check(d, first_error(e, cudaStreamSynchronize(c.stream)), "copying to it");
 }
@@ -148,7 +150,7 @@ inline void cuda_upload(device* d, void* to, const void* from, size_t bytes)
 inline void cuda_download(device* d, void* to, const void* from, size_t bytes)
 {
     const context& c = own(d);
-    cudaError_t    e = cudaStreamSynchronize(c.sampling);
+    cudaError_t    e = wait_for_batches(c);
     e = first_error(e, cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, c.stream));
     check(d, first_error(e, cudaStreamSynchronize(c.stream)), "copying from it");
 }
@@ -210,7 +212,7 @@ inline void* cuda_borrow(device* d, const char handle[DEVICE_HANDLE], error* why
 
 inline void cuda_give_borrowed(device* d, void* memory)
 {
-    cudaError_t e = wait_for_both(own(d));
+    cudaError_t e = wait_for_all(own(d));
     check(d, first_error(e, cudaIpcCloseMemHandle(memory)), "giving back memory");
 }
 
@@ -240,7 +242,7 @@ inline bool cuda_reach(device* d, const void* memory, error* why)
                                          "needs no link", own(d).number, where.device, cudaGetErrorString(e));
 }
 
-inline void cuda_settle(device* d) { check(d, wait_for_both(own(d)), "waiting for it"); }
+inline void cuda_settle(device* d) { check(d, wait_for_all(own(d)), "waiting for it"); }
 
 // ==== the host's memory, read over a link ==================================================================
 
@@ -326,7 +328,7 @@ inline void cuda_unpin(device* d, const void* host)
     std::lock_guard<std::mutex> held(all.lock);
     auto                        it = all.at.find(host);
     if (it == all.at.end() || --it->second.users) return;
-    cudaError_t e = wait_for_both(own(d));
+    cudaError_t e = wait_for_all(own(d));
     check(d, first_error(e, give_back(all.at, it)), "giving back pinned memory");
 }
 
@@ -336,6 +338,7 @@ inline cudaError_t open_streams(context& c)
 {
     cudaError_t e = cudaStreamCreateWithFlags(&c.stream, cudaStreamNonBlocking);
     if (e == cudaSuccess) e = cudaStreamCreateWithFlags(&c.sampling, cudaStreamNonBlocking);
+    if (e == cudaSuccess) e = cudaStreamCreateWithFlags(&c.extracting, cudaStreamNonBlocking);
     if (e == cudaSuccess) e = cudaEventCreateWithFlags(&c.trained, cudaEventDisableTiming);
     if (e == cudaSuccess) e = cudaEventCreateWithFlags(&c.arrived, cudaEventDisableTiming);
     if (e == cudaSuccess) e = cudaEventCreate(&c.begun);
@@ -391,6 +394,7 @@ inline void cuda_close(device* d)
     for (cudaEvent_t* events : {c.clock.begun, c.clock.ended})
         for (int i = 0; i < step_clock::PAIRS; i++)
             if (events[i]) cudaEventDestroy(events[i]);
+    if (c.extracting) cudaStreamDestroy(c.extracting);
     if (c.sampling) cudaStreamDestroy(c.sampling);
     if (c.stream) cudaStreamDestroy(c.stream);
     delete &c;
