@@ -748,7 +748,7 @@ static int64_t blocks_written(void)
 /* Scratch, file and all, of 2 million edges in little memory, in a folder that is no memory. */
 TEST(a_build_on_the_disk_writes_little_more_than_twice_its_file)
 {
-    static const char* const command[] = {"generate rmat %s/w.ggnn --nodes 50000 --edges 2000000 --features 0 --classes 0 --memory 1M",
+    static const char* const command[] = {"generate rmat %s/w.ggnn --nodes 50000 --edges 2000000 --features 0 --classes 0 --memory 2M",
                                           "convert %s/w.mtx %s/w.ggnn --memory 4M"};
     char disk[] = "/var/tmp/ggnn-test-XXXXXX", line[2000], path[600];
     if (!mkdtemp(disk)) SKIP("no folder can be made in /var/tmp");
