@@ -153,7 +153,9 @@
 //   batch_validate       fault (1)                                      fault              1  BLOCK, ID
 //   block_validate       fault (1)                                      fault              1  BLOCK, ID
 //  [7]
-//   gather, gather_edges out (n, width)                                                    P  -
+//   gather, gather_edges,                                                                  P  -
+//   gather_marked        out (n, width)
+//   mark                 mark (n)                                                          P  -
 //   split                gather, scatter (n), bound (parts + 3)                            1  -
 //   permute              out (n, width)                                                    P  -
 //  [8]
@@ -445,6 +447,20 @@ typedef struct ggnn_place {
 
 // O(1); O(parts) with bound. v must be in [0, N).
 GGNN_HD ggnn_place ggnn_locate(const ggnn_layout* at, int64_t v);
+
+// A place in one word, for who reads the row without the layout's tables: slot < 2^23, row < 2^40.
+#define GGNN_MARK_ROW_BITS 40
+GGNN_HD int64_t ggnn_mark_of(ggnn_place place)
+{
+    return (int64_t)place.slot << GGNN_MARK_ROW_BITS | place.row;
+}
+GGNN_HD ggnn_place ggnn_marked(int64_t mark)
+{
+    ggnn_place place;
+    place.slot = (int32_t)(mark >> GGNN_MARK_ROW_BITS);
+    place.row = mark & (((int64_t)1 << GGNN_MARK_ROW_BITS) - 1);
+    return place;
+}
 
 typedef struct ggnn_csc { // neighbour lists in one piece of memory
     const int64_t*   indptr;    // (rows + 1) list i is [indptr[i], indptr[i+1])
@@ -919,6 +935,15 @@ GGNN_API ggnn_status ggnn_gather(void* out, int64_t ld_out, ggnn_type as, const 
 GGNN_API ggnn_status ggnn_gather_edges(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
                                        const int64_t* position, int64_t n);
 
+// ggnn_gather in two steps, for a device that samples and another one that trains (GNNLab, 2022): the first
+// looks rows up and sends their marks with the batch; the second reads them. mark[i] = ggnn_mark_of the place
+// of id[i] as the READER's layout has it; at->parts < 2^23 - 1. ids must be in range. O(n), parallel by ids.
+GGNN_API ggnn_status ggnn_mark(int64_t* mark, const ggnn_layout* at, const ggnn_node* id, int64_t n);
+// out[i,:] = the row that mark[i] names, as ggnn_gather, and counted so. Of from->at parts alone is read: its
+// tables may be NULL. Each mark must name a row that is there.
+GGNN_API ggnn_status ggnn_gather_marked(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
+                                        const int64_t* mark, int64_t n);
+
 // Stable split of n < 2^31 ids by owner (the slot of ggnn_locate): slot s gets the ids whose indices are
 // gather[bound[s] .. bound[s+1]), and id i lies at scatter[i]: gather[scatter[i]] == i. bound (parts + 3).
 // The first part of the all-to-all gather and of GSplit. Serial, O(n); with bound O(n parts).
@@ -1187,7 +1212,8 @@ GGNNI_WIDE(ggnn_batch_plan) GGNNI_WIDE(ggnn_batch_packed_bytes) GGNNI_WIDE(ggnn_
 GGNNI_WIDE(ggnn_batch_unpack) GGNNI_WIDE(ggnn_batch_validate) GGNNI_WIDE(ggnn_batch_init)
 GGNNI_WIDE(ggnn_sample) GGNNI_WIDE(ggnn_batch_begin) GGNNI_WIDE(ggnn_sample_hop) GGNNI_WIDE(ggnn_block_whole)
 GGNNI_WIDE(ggnn_block_transpose_init) GGNNI_WIDE(ggnn_block_transpose) GGNNI_WIDE(ggnn_block_validate)
-GGNNI_WIDE(ggnn_gather) GGNNI_WIDE(ggnn_gather_edges) GGNNI_WIDE(ggnn_split) GGNNI_WIDE(ggnn_spmm)
+GGNNI_WIDE(ggnn_gather) GGNNI_WIDE(ggnn_gather_edges) GGNNI_WIDE(ggnn_mark) GGNNI_WIDE(ggnn_split)
+GGNNI_WIDE(ggnn_gather_marked) GGNNI_WIDE(ggnn_spmm)
 GGNNI_WIDE(ggnn_sum)
 GGNNI_WIDE(ggnn_mean) GGNNI_WIDE(ggnn_spmm_back_arg) GGNNI_WIDE(ggnn_scale_mean)
 GGNNI_WIDE(ggnn_scale_weights) GGNNI_WIDE(ggnn_gcn_norm) GGNNI_WIDE(ggnn_scale_gcn) GGNNI_WIDE(ggnn_aggregate)
@@ -1398,6 +1424,7 @@ GGNN_HD int ggnni_sizes_local(int64_t dst, int64_t src, int64_t edges) // of int
     return dst >= 0 && dst <= INT32_MAX && src >= 0 && src <= INT32_MAX && edges >= 0 && edges <= INT32_MAX;
 }
 GGNN_HD int ggnni_parts_given(int32_t parts) { return parts >= 1 && parts <= INT32_MAX - 3; }
+GGNN_HD int ggnni_slots_marked(int32_t parts) { return parts >= 1 && parts < (1 << 23) - 1; }
 GGNN_HD int ggnni_degrees_given(const ggnn_graph* g)
 {
     if (!g || g->num_nodes < 0 || g->num_edges < 0) return 0;
@@ -4072,6 +4099,7 @@ typedef struct {
     const ggnn_store*  from;
     const ggnn_node*   id;
     const int64_t*     position; // of edges, in place of id
+    const int64_t*     mark;     // in place of both
     int64_t            n, pieces;
     int                past_caches;
     const ggnni_loops* loops;
@@ -4080,6 +4108,13 @@ typedef struct {
 static int64_t ggnni_gathered(const ggnni_gather* s, int64_t i)
 {
     return s->position ? s->position[i] : (int64_t)s->id[i];
+}
+
+static const char* ggnni_gathered_row(const ggnni_gather* s, int64_t i)
+{
+    if (!s->mark) return (const char*)ggnn_row(s->from, ggnni_gathered(s, i));
+    ggnn_place at = ggnn_marked(s->mark[i]);
+    return (const char*)(s->from->base ? s->from->base[at.slot] : s->from->rows) + at.row * s->from->pitch;
 }
 
 static void ggnni_gather_row(const ggnni_gather* s, char* out, const char* row)
@@ -4105,7 +4140,7 @@ GGNNI_HOT void ggnni_gather_piece(void* context, int64_t piece)
         const char*  now = i < rows.begin ? NULL : row[i & (GGNNI_ROWS_AHEAD - 1)]; // next may take its place
         const char** next = &row[(i + ahead) & (GGNNI_ROWS_AHEAD - 1)];
         if (i + ahead < rows.end) {
-            *next = (const char*)ggnn_row(s->from, ggnni_gathered(s, i + ahead));
+            *next = ggnni_gathered_row(s, i + ahead);
             ggnni_prefetch_row(*next, bytes);
         }
         if (now) ggnni_gather_row(s, s->out + i * s->pitch_out, now);
@@ -4113,33 +4148,67 @@ GGNNI_HOT void ggnni_gather_piece(void* context, int64_t piece)
     GGNNI_STREAMED();
 }
 
-// By id, or by position: the other is NULL.
+// By id, by position or by mark: the others are NULL.
 static ggnn_status ggnni_gather_rows(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
-                                     const ggnn_node* id, const int64_t* position, int64_t n)
+                                     const ggnn_node* id, const int64_t* position, const int64_t* mark,
+                                     int64_t n)
 {
-    GGNNI_REQUIRE(n >= 0 && ggnni_store_given(from, n) && ggnni_type_known(as) && (n == 0 || id || position));
+    GGNNI_REQUIRE(n >= 0 && ggnni_store_given(from, n) && ggnni_type_known(as));
+    GGNNI_REQUIRE(n == 0 || id || position || mark);
     GGNNI_REQUIRE(ggnni_matrix_given(out, ld_out, n, from->width));
-    ggnni_gather s = {(char*)out, ld_out * ggnn_type_bytes(as), as, from, id, position, n, 0, 0,
+    ggnni_gather s = {(char*)out, ld_out * ggnn_type_bytes(as), as, from, id, position, mark, n, 0, 0,
                       ggnni_choose_loops()};
     s.past_caches = ggnni_past_caches(out, s.pitch_out, n, from->width * ggnn_type_bytes(from->type));
     s.pieces = ggnni_pieces(n * s.pitch_out, 1 << 15);
     ggnni_run(s.pieces, ggnni_gather_piece, &s);
     if (from->traffic)
-        for (int64_t i = 0; i < n; i++) ggnni_count_row(from, ggnni_gathered(&s, i));
+        for (int64_t i = 0; i < n; i++) {
+            if (mark) from->traffic[ggnn_marked(mark[i]).slot]++;
+            else ggnni_count_row(from, ggnni_gathered(&s, i));
+        }
     return GGNN_OK;
 }
 
 GGNN_API ggnn_status ggnn_gather(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
                                  const ggnn_node* id, int64_t n)
 {
-    return ggnni_gather_rows(out, ld_out, as, from, id, NULL, n);
+    return ggnni_gather_rows(out, ld_out, as, from, id, NULL, NULL, n);
 }
 
 GGNN_API ggnn_status ggnn_gather_edges(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
                                        const int64_t* position, int64_t n)
 {
     GGNNI_REQUIRE(from && ggnni_edges_ranked(from));
-    return ggnni_gather_rows(out, ld_out, as, from, NULL, position, n);
+    return ggnni_gather_rows(out, ld_out, as, from, NULL, position, NULL, n);
+}
+
+GGNN_API ggnn_status ggnn_gather_marked(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
+                                        const int64_t* mark, int64_t n)
+{
+    return ggnni_gather_rows(out, ld_out, as, from, NULL, NULL, mark, n);
+}
+
+typedef struct {
+    int64_t*           mark;
+    const ggnn_layout* at;
+    const ggnn_node*   id;
+    int64_t            n, pieces;
+} ggnni_marks;
+
+static void ggnni_mark_piece(void* context, int64_t piece)
+{
+    const ggnni_marks* s = (const ggnni_marks*)context;
+    ggnni_range        ids = ggnni_cut(s->n, piece, s->pieces);
+    for (int64_t i = ids.begin; i < ids.end; i++)
+        s->mark[i] = ggnn_mark_of(ggnn_locate(s->at, (int64_t)s->id[i]));
+}
+
+GGNN_API ggnn_status ggnn_mark(int64_t* mark, const ggnn_layout* at, const ggnn_node* id, int64_t n)
+{
+    GGNNI_REQUIRE(at && ggnni_slots_marked(at->parts) && n >= 0 && (n == 0 || (mark && id)));
+    ggnni_marks s = {mark, at, id, n, ggnni_pieces(n, 1 << 12)};
+    ggnni_run(s.pieces, ggnni_mark_piece, &s);
+    return GGNN_OK;
 }
 
 // A counting sort by owner. While ids are placed, bound[s] is where the next id of slot s goes, so that it

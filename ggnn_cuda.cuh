@@ -74,7 +74,9 @@
 //                        NODE64)
 //   block_transpose      t, laid out by _init in memory of _bytes          5 and a memset       -
 //  [7]
-//   gather, gather_edges out (n, width)                                    1, 1 for traffic     -
+//   gather, gather_edges,                                                  1, 1 for traffic     -
+//   gather_marked        out (n, width)
+//   mark                 mark (n)                                          1                    -
 //   gather_device,       out (n, width): rows of parts and cache; of the   1, 1 for traffic     -
 //   gather_host          host tier
 //   permute              out (n, width)                                    1                    -
@@ -426,6 +428,13 @@ GGNN_CUDA_API cudaError_t ggnn_cuda_gather(void* out, int64_t ld_out, ggnn_type 
 GGNN_CUDA_API cudaError_t ggnn_cuda_gather_edges(void* out, int64_t ld_out, ggnn_type as,
                                                  const ggnn_store* from, const int64_t* position,
                                                  ggnn_count n, cudaStream_t stream);
+
+// ggnn_mark. One launch. ggnn_gather_marked: launches as ggnn_cuda_gather; 48 registers.
+GGNN_CUDA_API cudaError_t ggnn_cuda_mark(int64_t* mark, const ggnn_layout* at, const ggnn_node* id,
+                                         ggnn_count n, cudaStream_t stream);
+GGNN_CUDA_API cudaError_t ggnn_cuda_gather_marked(void* out, int64_t ld_out, ggnn_type as,
+                                                  const ggnn_store* from, const int64_t* mark, ggnn_count n,
+                                                  cudaStream_t stream);
 
 // ggnn_cuda_gather in two halves, for two streams: the rows of parts and cache; those of the host tier. Each
 // leaves the other's rows of out as they are. The host tier is read in place, in whole lines of 128 bytes,
@@ -1008,6 +1017,17 @@ template <class Id> struct list_of_ids { // or of positions
 };
 using id_list = list_of_ids<ggnn_node>;
 
+struct row_mark {
+    int64_t word;
+};
+struct list_of_marks {
+    const int64_t* mark;
+    ggnn_count     n;
+
+    __device__ int64_t  size() const { return size_of(n); }
+    __device__ row_mark at(int64_t i) const { return {mark[i]}; }
+};
+
 struct node_list { // the same, where they may be out of range: those do not count
     const ggnn_node* id;
     ggnn_count       n;
@@ -1034,6 +1054,16 @@ struct slot_counts { // a block's, in shared memory
     }
 };
 
+// -1: of no row.
+template <class Id> __device__ inline int32_t slot_of(const fast_layout& at, Id v)
+{
+    return v < 0 ? -1 : place_of(at, v).slot;
+}
+__device__ inline int32_t slot_of(const fast_layout&, row_mark mark)
+{
+    return mark.word < 0 ? -1 : ggnn_marked(mark.word).slot;
+}
+
 // Adds up how many ids each slot has: a kernel of its own, so that the others do not know of counting. The
 // first of a warp's lanes with equal slots counts them for its block.
 template <class Ids>
@@ -1048,7 +1078,7 @@ static GGNNI_KERNEL(32, THREADS)
     for (int64_t first = static_cast<int64_t>(blockIdx.x) * THREADS; first < n;
          first += static_cast<int64_t>(gridDim.x) * THREADS) {
         const auto      v = first + thread < n ? ids.at(first + thread) : decltype(ids.at(0)){-1};
-        const int32_t   slot = v < 0 ? -1 : place_of(at, v).slot;
+        const int32_t   slot = slot_of(at, v);
         const unsigned  same = __match_any_sync(ALL_LANES, slot);
         const bool      leads = __ffs(static_cast<int>(same)) - 1 == thread % WARP;
         if (slot >= 0 && leads && takes(wanted, parts, slot))
@@ -3952,6 +3982,7 @@ __device__ inline bool bases_allow(const ggnn_store& from, size_t bytes)
 
 template <class Id> struct rows_of_store { // row i is row id[i] of a store
     using key = Id;
+    using list = list_of_ids<Id>;
     ggnn_store  from;
     fast_layout at;
     const Id*   id;
@@ -3973,6 +4004,32 @@ using stored_edges = stored_rows;
 #else
 struct stored_edges : rows_of_store<int64_t> {}; // by position
 #endif
+
+struct rows_by_mark { // row i is where mark[i] says
+    using key = int64_t;
+    using list = list_of_marks;
+    ggnn_store     from;
+    fast_layout    at;
+    const int64_t* mark;
+    tier           wanted;
+
+    __device__ bool allow(size_t bytes) const { return bases_allow(from, bytes); }
+    template <int U> __device__ void find(const char* (&row)[U], int64_t i, int64_t left) const
+    {
+        int64_t word[U];
+#pragma unroll
+        for (int u = 0; u < U; u++) word[u] = u < left ? __ldg(mark + i + u) : -1;
+#pragma unroll
+        for (int u = 0; u < U; u++) {
+            const ggnn_place place = ggnn_marked(word[u]);
+            row[u] = nullptr;
+            if (word[u] < 0 || !takes(wanted, from.at.parts, place.slot)) continue;
+            const void* start = from.base ? from.base[place.slot] : from.rows;
+            row[u] = static_cast<const char*>(start) + place.row * from.pitch;
+        }
+    }
+};
+struct marked_rows : rows_by_mark {};
 
 struct indexed_rows { // row i is row index[i] of a matrix
     using key = int32_t;
@@ -4060,6 +4117,14 @@ static GGNNI_KERNEL(48, THREADS, copy_blocks<In, Out, N, Rows>())
         copy_units<In, Out, N, LINES>(job);
 }
 
+static GGNNI_KERNEL(32, THREADS)
+    mark_rows(int64_t* mark, fast_layout at, const ggnn_node* id, ggnn_count n)
+{
+    const int64_t stride = static_cast<int64_t>(gridDim.x) * THREADS, end = size_of(n);
+    for (int64_t i = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; i < end; i += stride)
+        mark[i] = ggnn_mark_of(place_of(at, __ldg(id + i)));
+}
+
 // ---- launches ---------------------------------------------------------------
 
 // blocks: 0, or the grid that reads whole lines.
@@ -4124,7 +4189,7 @@ inline cudaError_t gather_tier(void* out, int64_t ld_out, ggnn_type as, const gg
         copied = Units::template launch<uint16_t, float>(job, grain, blocks, stream);
     else
         copied = Units::template launch<uint16_t, uint16_t>(job, grain, blocks, stream);
-    const list_of_ids<typename Rows::key> ids = {id, n};
+    const typename Rows::list ids = {id, n};
     return first_error(copied, count_traffic(ids, n.max, from->at, from->traffic, wanted, stream));
 }
 
@@ -4143,6 +4208,22 @@ cudaError_t ggnn_cuda_gather_edges(void* out, int64_t ld_out, ggnn_type as, cons
     using namespace ggnni;
     GGNNI_CUDA_REQUIRE(from && ggnni_edges_ranked(from));
     return gather_tier<by_chunks, stored_edges>(out, ld_out, as, from, position, n, ALL_TIERS, 0, stream);
+}
+
+cudaError_t ggnn_cuda_gather_marked(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
+                                    const int64_t* mark, ggnn_count n, cudaStream_t stream)
+{
+    using namespace ggnni;
+    return gather_tier<by_chunks, marked_rows>(out, ld_out, as, from, mark, n, ALL_TIERS, 0, stream);
+}
+
+cudaError_t ggnn_cuda_mark(int64_t* mark, const ggnn_layout* at, const ggnn_node* id, ggnn_count n,
+                           cudaStream_t stream)
+{
+    using namespace ggnni;
+    GGNNI_CUDA_REQUIRE(at && ggnni_slots_marked(at->parts) && ids_given(id, n) && (mark || known(n) == 0));
+    return launch(mark_rows, grid_of(tiles_of(n.max, THREADS), THREADS), THREADS, stream, mark,
+                  layout_of(*at), id, n);
 }
 
 cudaError_t ggnn_cuda_gather_device(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,

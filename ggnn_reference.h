@@ -213,6 +213,22 @@ GGNN_REF void ggnn_ref_gather(void* out, int64_t ld_out, ggnn_type as, const ggn
     for (int64_t i = 0, v; i < n; i++, row += ld_out * ggnn_type_bytes(as))
         v = id[i], ggnn_ref_gather_edges(row, ld_out, as, from, &v, 1);
 }
+// mark[i]: where the row of id[i] is; out[i,:] = the row that is there
+GGNN_REF void ggnn_ref_mark(int64_t* mark, const ggnn_layout* at, const ggnn_node* id, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) mark[i] = ggnn_mark_of(ggnn_locate(at, id[i]));
+}
+GGNN_REF void ggnn_ref_gather_marked(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
+    const int64_t* mark, int64_t n)
+{
+    char* row = (char*)out;
+    for (int64_t i = 0, first = 0; i < n; i++, row += ld_out * ggnn_type_bytes(as)) {
+        ggnn_place at = ggnn_marked(mark[i]);
+        const char* start = (const char*)(from->base ? from->base[at.slot] : from->rows);
+        ggnn_store one = ggnn_store_plain(start + at.row * from->pitch, 1, from->width, from->type);
+        ggnn_ref_gather_edges(row, ld_out, as, &one, &first, 1);
+    }
+}
 // ==== [8] SPARSE: sums over lists, products per edge, softmax per list =====================================
 typedef struct ggnn_ref_sum { float total, part; int64_t terms; } ggnn_ref_sum; // parts of 256 terms
 GGNN_REF void ggnn_ref_add(ggnn_ref_sum* s, float term)

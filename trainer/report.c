@@ -604,6 +604,7 @@ void report_ranks(report* r, const rank_cost* all, int32_t ranks)
         json_begin_object(&j, "slices");
         put_integers(&j, "sampled", all, ranks, offsetof(rank_cost, sampled));
         put_integers(&j, "trained", all, ranks, offsetof(rank_cost, trained));
+        put_integers(&j, "marked", all, ranks, offsetof(rank_cost, marked));
         json_end_object(&j);
     }
     if (ranks && all->split) put_parts(&j, all, ranks);

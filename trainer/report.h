@@ -58,7 +58,7 @@
                                   line (slopes_fit in trainer/store/slopes.h)
      {"event":"ranks", "rows":{"cache":[..],"own":[..],"peer":[..],"host":[..]}, "bytes":{...}, "lists":{...},
       "list_bytes":{...}, "evaluation_rows":{...}, "rows_from":[[..],..], "sent_bytes":[..],
-      "slices":{"sampled":[..],"trained":[..]},
+      "slices":{"sampled":[..],"trained":[..],"marked":[..]},
       "split":{"targets":[..],"edges":[..],"loaded":[..],"own":[..],"peer":[..],"bytes":[..]},
       "seconds":{"training":[..],"sample":[..],"mark":[..],"copy":[..],"extract":[..],"train":[..],"batch":[..],"evaluation":[..],
                  "comm":[..],"waited":[..]}}
@@ -69,12 +69,14 @@
                                   the device's own, and no option of tiers is used.
                                   sent_bytes: all that goes to other ranks by messages (gradients, losses, rows by
                                   exchange, with --parallel split ids and rows of layers). slices: with
-                                  --pipeline factored alone, who made and who used them, which times decide. split: with
+                                  --pipeline factored alone, who made and who used them, which times decide; marked: rows
+                                  read where their sampler's marks say, without a look-up. split: with
                                   --parallel split alone: targets of all layers computed, their edges, rows of features
                                   loaded; rows of layers (with GAT's scores) read from own and from other ranks, forward and
                                   backward, and bytes sent for them. training: of
                                   this run, of which evaluation. The stages of batches that were trained on: sample; mark: each
-                                  row's place is looked up and counted, where tiers or parts are read; copy:
+                                  row's place is looked up, by who samples for others as well, and counted, where
+                                  tiers or parts are read; copy:
                                   into the queue and out of it; extract: rows, by exchange with the waiting for other
                                   ranks; train: forward, backward, update. Each by the clock of the device that did it, on
                                   a CPU added over its threads. batch: until a batch was there, all of its stages where

@@ -118,6 +118,7 @@ static tiers_source source_of(const worker* w, const config* c, const task* t)
     from.exchange = from.machines || c->gather == GATHER_EXCHANGE;
     if (c->parallel == PARALLEL_SPLIT && t->owners.at.parts && !from.exchange) from.owned = &t->owners.at;
     if (in_parts(w, c) && !t->set.part.parts) from.over = w->comm;
+    from.marks = c->pipeline == PIPELINE_FACTORED && !from.exchange;
     if (w->links.missing) from.placement = &w->links.placement;
     if (from.over && !c->topology && !from.placement) from.samplers = w->samplers;
     if (task_plans_tiers(t, c)) from.plan = &w->planned.plan;
@@ -139,6 +140,10 @@ static loader_plan plan_of(const worker* w, const config* c, const net_config* n
     plan.how.last_hop_global = net_reads_store(network) && !plan.extract && !c->trace_step; /* a trace shows each source's row */
     plan.overlap = c->pipeline == PIPELINE_OVERLAP;
     if (c->pipeline == PIPELINE_FACTORED) plan.slices = factored_slices(w->comm->ranks);
+    if (plan.extract) {
+        plan.marks = view->marks;
+        plan.reads_marks = view->reads_marks;
+    }
     if (samples_whole(c)) {
         plan.slices = 1;
         plan.how.last_hop_global = false;
@@ -483,6 +488,7 @@ static void add_batches(loader_cost* sum, const loader_cost* more, int sign)
     sum->bytes += sign * more->bytes;
     sum->edges += sign * more->edges;
     sum->grown += sign * more->grown;
+    sum->marked += sign * more->marked;
 }
 
 bool worker_evaluate(worker* w, int part, score* result, error* why)
@@ -540,6 +546,7 @@ static rank_cost rank_of(const worker* w, const loader_cost* batches)
     mine.sample = batches->sample;
     mine.mark = batches->mark;
     mine.extract = batches->extract;
+    mine.marked = batches->marked;
     mine.train = net_profile_of(w->net)->train;
     mine.batch = batches->seconds;
     if (w->split) put_parts(w->split, &mine);

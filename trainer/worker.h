@@ -45,6 +45,7 @@ typedef struct { /* what a rank did, in this run */
     int64_t from[GGNN_DEVICES_MAX]; /* rows of parts, by device */
     int64_t sent;             /* bytes, to other ranks */
     int64_t sampled, trained; /* slices, with --pipeline factored */
+    int64_t marked;           /* rows that it read where a sampler's mark says */
     bool split;               /* --parallel split; false: `parts` is zeros */
     rank_parts parts;
     double seconds, sample, mark, copy, extract, train, batch, evaluation, comm, waited;

@@ -170,7 +170,7 @@ static int64_t lesser(int64_t a, int64_t b) { return a < b ? a : b; }
    and at last an error. What was measured is in no cost. */
 TEST(slots_have_room_for_the_first_batches_and_grow)
 {
-    static const batch_ops batches = {fake_ring_size, fake_ring_open, fake_ring_close, fake_slot_open, fake_slot_close, fake_prepare, fake_wait, NULL, NULL, NULL};
+    static const batch_ops batches = {fake_ring_size, fake_ring_open, fake_ring_close, fake_slot_open, fake_slot_close, fake_prepare, fake_wait, NULL, NULL, NULL, NULL, NULL};
     static const struct ops fake = {.batches = &batches};
     device d = {.ops = &fake, .tight = true};
     const loader_plan plan = {.batch = 10, .how = {.num_hops = 2}, .ranks = 1};

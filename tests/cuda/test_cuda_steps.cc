@@ -389,11 +389,12 @@ struct packed_source {
     }
 };
 
-// One loader samples and packs the batches that another one unpacks and extracts, in room that later ones outgrow where they
-// have all neighbours.
-void check_unpacked(const ggnn_sampling& how)
+// One loader samples and packs the batches that another one unpacks and extracts, in room that later ones outgrow where
+// they have all neighbours. placed: where rows lie, of which the second one has no tables: the first one marks them.
+void check_unpacked(const ggnn_sampling& how, const tiers_plan* placed)
 {
     lesson l(120, 4, 3, 3, true);
+    l.tiered = placed;
     run           cpu = {}, gpu = {};
     packed_source source = {};
     cpu.where = cpu_device;
@@ -401,7 +402,10 @@ void check_unpacked(const ggnn_sampling& how)
     CHECK(open_data(&cpu, cpu_device, &l, true) && open_data(&gpu, opened, &l, true));
     loader_plan plan = plan_of(&gpu, how, 10), plain = plan_of(&cpu, how, 10);
     plan.extract = plain.extract = true;
+    if (placed) plan.marks = plan.features.at;
     loader* packs = loader_create(opened, &plan, nullptr, &why);
+    if (placed) plan.features.at.rank = plan.features.at.cache_row = nullptr;
+    plan.reads_marks = placed != nullptr;
     gpu.batches = loader_create(opened, &plan, nullptr, &why);
     cpu.batches = loader_create(cpu_device, &plain, nullptr, &why);
     loader_pass pass = pass_of(&cpu, &l, 0);
@@ -410,11 +414,12 @@ void check_unpacked(const ggnn_sampling& how)
     loader_begin(packs, &pass, 0);
     pass.source = &source.from;
     loader_begin(gpu.batches, &pass, 0);
+    int64_t rows = 0;
     for (const mini_batch *want, *b; (want = batch_take(cpu.batches, &why));) {
+        rows += *want->blocks.hop[how.num_hops - 1].num_src.n;
         if (!CHECK((b = batch_take(packs, &why)) != nullptr)) break;
         source.next = batch_order(b).batch;
-        source.batch.bytes = batch_packed_bytes(packs, b);
-        source.batch.memory = device_new_host(opened, source.batch.bytes, "a packed batch", &why);
+        source.batch.memory = device_new_host(opened, batch_packed_bytes(packs, b), "a packed batch", &why);
         batch_pack(packs, b, &source.batch);
         batch_give(packs, b);
         if (!CHECK((b = batch_take(gpu.batches, &why)) != nullptr)) break;
@@ -424,8 +429,9 @@ void check_unpacked(const ggnn_sampling& how)
         device_free_host(opened, source.batch.memory);
     }
     const loader_cost cost = loader_cost_of(gpu.batches);
-    CHECK((cost.grown > 0) == (how.fanout[0] < 0));
+    CHECK(placed || (cost.grown > 0) == (how.fanout[0] < 0));
     CHECK(cost.copy > 0 && cost.extract > 0);
+    CHECK(placed ? cost.marked >= rows : cost.marked == 0); // of a batch that outgrew its room only once it had more
     CHECK(cost.edges == 0 && cost.bytes == 0 && cost.sample == 0);
     CHECK(!batch_take(packs, &why));
     CHECK(!batch_take(gpu.batches, &why));
@@ -443,12 +449,35 @@ TEST(an_unpacked_batch_has_all_that_was_packed)
     walks.num_hops = 2;
     walks.fanout[0] = walks.fanout[1] = 4;
     walks.keep = GGNN_KEEP_WEIGHTS;
-    check_unpacked(walks);
+    check_unpacked(walks, nullptr);
     lists.method = GGNN_FISHER_YATES;
     lists.num_hops = 2;
     lists.fanout[0] = lists.fanout[1] = -1;
     lists.keep = GGNN_KEEP_NEIGHBORS | GGNN_KEEP_POSITIONS | GGNN_KEEP_REPEATS;
-    check_unpacked(lists);
+    check_unpacked(lists, nullptr);
+}
+
+// Some rows in the cache, the parts and the host tier, which the host's share of processors reads in lines; or all with the host.
+TEST(marked_rows_of_a_packed_batch_are_not_looked_up)
+{
+    ggnn_sampling          lists = {};
+    std::vector<ggnn_node> rank(120);
+    for (size_t v = 0; v < 120; v++) rank[v] = static_cast<ggnn_node>((v * 31 + 7) % 120);
+    lists.method = GGNN_FISHER_YATES;
+    lists.num_hops = 2;
+    lists.fanout[0] = lists.fanout[1] = 3;
+    const struct {
+        int64_t stored, cached;
+        double  share;
+    } cases[] = {{40, 20, 0}, {40, 20, .2}, {0, 0, .2}};
+    for (const auto& of : cases) {
+        tiers_plan placed = {};
+        placed.share[TIERS_GRAPH] = {nullptr, 120, nullptr, 0};
+        placed.share[TIERS_FEATURES] = {rank.data(), of.stored, rank.data(), of.cached};
+        opened->host_share = of.share;
+        check_unpacked(lists, &placed);
+        opened->host_share = 0;
+    }
 }
 
 // Each batch is held while the next one is taken, which may need more room: it stays what it was.
@@ -978,6 +1007,7 @@ int main(int argc, char** argv)
     RUN(batches_that_outgrow_their_room_get_more);
     RUN(batches_of_any_depth_and_size_are_those_of_the_cpu);
     RUN(an_unpacked_batch_has_all_that_was_packed);
+    RUN(marked_rows_of_a_packed_batch_are_not_looked_up);
     RUN(a_batch_that_is_held_stays_while_the_next_one_gets_more_room);
     RUN(a_net_that_is_given_more_room_goes_on);
     RUN(a_batch_is_seen_at_the_least_bucket_that_holds_it);

@@ -511,6 +511,8 @@ TEST(memory_follows_the_role_where_a_device_has_it)
     setenv("SIMT_DEVICES", "4", 1);
     CHECK_EQ(train(run + "all"), 0);
     CHECK_EQ(shell("grep -q 'rows of device 0, which trains' out"), 0);
+    CHECK_EQ(train(run + "more --samplers 1 --log l --cache presc --cache-ratio .1 --store-features .5"), 0);
+    CHECK_EQ(shell("grep '\"event\":\"ranks\"' l | grep -q '\"marked\":.[1-9][0-9]*,[1-9][0-9]*,[1-9][0-9]*,0.' && cmp all more"), 0);
     setenv("SIMT_MEMORY", "7000000", 1);
     CHECK_EQ(train(run + "few"), 0);
     unsetenv("SIMT_MEMORY");

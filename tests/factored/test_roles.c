@@ -42,6 +42,17 @@ static void expect_losses(void)
     CHECK(same_records(&first, &second));
 }
 
+/* Trainers look no row up: all that they read is marked. A sampler that trains along looks up its own, as it has no cache. */
+static void expect_marks(void)
+{
+    for (int r = 0; r < DEVICES; r++) {
+        const int64_t marked = logged_in(&second, "slices", "marked", r);
+        if (of_log("slices", "sampled", r) == 0) CHECK_EQ(marked, read_of("rows", r));
+        else CHECK_EQ(marked, 0);
+    }
+    CHECK(of_log("slices", "marked", ALL) > 0);
+}
+
 static void plain_run(void)
 {
     CHECK_EQ(trainf("--data planted.ggnn --fanout 4,3 --hidden 8 --batch %d --epochs %d --devices %d --log plain", BATCH, EPOCHS, DEVICES - 1), 0);
@@ -77,6 +88,7 @@ TEST(parts_of_lists_are_the_samplers_and_parts_and_caches_of_rows_the_trainers)
         int64_t sampled = 0; /* which of them is asked is a matter of time */
         for (int r = trainers; r < DEVICES; r++) sampled += read_of("lists", r);
         CHECK(sampled > 0);
+        expect_marks();
         CHECK(samplers == 1 ? of_log("lists", "peer", ALL) == 0 : of_log("lists", "peer", ALL) > 0);
         CHECK(of_log("rows", "cache", 0) > 0 && of_log("rows", "own", 0) > 0);
         for (int r = trainers; r < DEVICES; r++) CHECK_EQ(of_log("rows", "cache", r) + of_log("rows", "own", r), 0);

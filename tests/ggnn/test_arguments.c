@@ -546,6 +546,7 @@ TEST(rows)
     for (int i = 0; i < 9; i++) {
         REFUSED(ggnn_gather(canvas.f, WIDTH, GGNN_F32, &wrong[i], id, 3));
         REFUSED(ggnn_gather_edges(canvas.f, WIDTH, GGNN_F32, &wrong[i], position, 3));
+        REFUSED(ggnn_gather_marked(canvas.f, WIDTH, GGNN_F32, &wrong[i], position, 3));
         REFUSED(ggnn_aggregate(canvas.f, WIDTH, GGNN_SUM, &r->b, NULL, NULL, 1, &wrong[i]));
     }
     random_block_free(r);
@@ -561,6 +562,21 @@ TEST(rows)
     REFUSED(ggnn_gather_edges(canvas.f, WIDTH, GGNN_F32, &rows, NULL, 3));
     REFUSED(ggnn_gather_edges(canvas.f, WIDTH, GGNN_F32, &rows, position, -3));
     GIVES(GGNN_OK, ggnn_gather_edges(NULL, WIDTH, GGNN_F32, &rows, NULL, 0));
+    REFUSED(ggnn_gather_marked(NULL, WIDTH, GGNN_F32, &rows, position, 3));
+    REFUSED(ggnn_gather_marked(canvas.f, WIDTH, GGNN_F32, NULL, position, 3));
+    REFUSED(ggnn_gather_marked(canvas.f, WIDTH, GGNN_F32, &rows, NULL, 3));
+    REFUSED(ggnn_gather_marked(canvas.f, WIDTH, GGNN_F32, &rows, position, -3));
+    GIVES(GGNN_OK, ggnn_gather_marked(NULL, WIDTH, GGNN_F32, &rows, NULL, 0));
+    ggnn_layout many = rows.at;
+    REFUSED(ggnn_mark(canvas.i64, NULL, id, 3));
+    REFUSED(ggnn_mark(NULL, &rows.at, id, 3));
+    REFUSED(ggnn_mark(canvas.i64, &rows.at, NULL, 3));
+    REFUSED(ggnn_mark(canvas.i64, &rows.at, id, -3));
+    many.parts = 0;
+    REFUSED(ggnn_mark(canvas.i64, &many, id, 3));
+    many.parts = (1 << 23) - 1;
+    REFUSED(ggnn_mark(canvas.i64, &many, id, 3));
+    GIVES(GGNN_OK, ggnn_mark(NULL, &rows.at, NULL, 0));
     REFUSED(ggnn_split(canvas.i32, canvas.i32 + 10, canvas.i64 + 100, NULL, id, 3));
     REFUSED(ggnn_split(NULL, canvas.i32 + 10, canvas.i64 + 100, &rows.at, id, 3));
     REFUSED(ggnn_split(canvas.i32, NULL, canvas.i64 + 100, &rows.at, id, 3));

@@ -133,7 +133,27 @@ static void* gathered(const world* w, ggnn_type as, int64_t ld, const ggnn_node*
     return want;
 }
 
-/* Gathers ids, and the same numbers as positions of edges, in both types, with ld > width, in every form, and compares rows,
+/* The same by marks, which one device makes of its tables; the other one has none. */
+static void check_marked(world* w, void* out, int64_t ld, ggnn_type as, const ggnn_node* id, int64_t n)
+{
+    int64_t *mark = (int64_t*)fresh(n * 8), *want = (int64_t*)fresh(n * 8);
+    ggnn_store bare = w->store;
+    bare.at = (ggnn_layout){NULL, 0, NULL, NULL, 0, w->store.at.parts};
+    memset(w->traffic, 0, sizeof w->traffic);
+    memset(out, 0x7b, (size_t)(n * ld * ggnn_type_bytes(as)));
+    CHECK_EQ(ggnn_mark(mark, &w->store.at, id, n), GGNN_OK);
+    ggnn_ref_mark(want, &w->store.at, id, n);
+    CHECK(memcmp(mark, want, (size_t)(n * 8)) == 0);
+    CHECK_EQ(ggnn_gather_marked(out, ld, as, &bare, mark, n), GGNN_OK);
+    void* by_the_reference = memcpy(fresh(n * ld * ggnn_type_bytes(as)), out, (size_t)(n * ld * ggnn_type_bytes(as)));
+    ggnn_ref_gather_marked(by_the_reference, ld, as, &bare, want, n);
+    CHECK(memcmp(by_the_reference, out, (size_t)(n * ld * ggnn_type_bytes(as))) == 0);
+    free(by_the_reference);
+    free(mark);
+    free(want);
+}
+
+/* Gathers ids, the same numbers as positions of edges, and by marks, in both types, with ld > width, in every form, and compares rows,
    padding and counts. */
 static void check_gather(world* w, const ggnn_node* id, int64_t n)
 {
@@ -155,6 +175,9 @@ static void check_gather(world* w, const ggnn_node* id, int64_t n)
             CHECK_EQ(ggnn_gather_edges(out, ld, (ggnn_type)as, &w->store, position, n), GGNN_OK);
             CHECK(memcmp(out, want, bytes) == 0);
             CHECK(memcmp(expected, w->traffic, sizeof expected) == 0);
+            check_marked(w, out, ld, (ggnn_type)as, id, n);
+            CHECK(memcmp(out, want, bytes) == 0);
+            CHECK(memcmp(expected, w->traffic, sizeof expected) == 0);
         }
         free(want);
         free(out);
@@ -174,6 +197,25 @@ TEST(gather_reads_any_layout_and_counts_where)
         check_gather(&w, id, count);
         free_world(&w);
     }
+}
+
+TEST(marks_hold_the_farthest_places)
+{
+    static const ggnn_place places[] = {{0, 0}, {1, 0}, {0, 1}, {(1 << 23) - 1, ((int64_t)1 << 40) - 1}, {17, ((int64_t)1 << 40) - 1}};
+    for (int i = 0; i < 5; i++) {
+        const ggnn_place back = ggnn_marked(ggnn_mark_of(places[i]));
+        CHECK_EQ(back.slot, places[i].slot);
+        CHECK_EQ(back.row, places[i].row);
+        CHECK(ggnn_mark_of(places[i]) >= 0);
+    }
+    const float rows[] = {1, 2, 3, 4, 5, 6};
+    float out[4];
+    int64_t mark[2];
+    const ggnn_node id[] = {2, 0};
+    const ggnn_store whole = ggnn_store_plain(rows, 3, 2, GGNN_F32);
+    CHECK_EQ(ggnn_mark(mark, &whole.at, id, 2), GGNN_OK);
+    CHECK_EQ(ggnn_gather_marked(out, 2, GGNN_F32, &whole, mark, 2), GGNN_OK);
+    CHECK(out[0] == 5 && out[1] == 6 && out[2] == 1 && out[3] == 2);
 }
 
 TEST(gather_fills_large_outputs) /* past the cache: stores may go round it */
@@ -675,6 +717,7 @@ int main(int argc, char** argv)
     test_only = argc > 1 ? argv[1] : NULL;
     test_seed(7);
     RUN(gather_reads_any_layout_and_counts_where);
+    RUN(marks_hold_the_farthest_places);
     RUN(gather_fills_large_outputs);
     RUN(gather_fills_large_outputs_whose_rows_are_not_aligned);
     RUN(gather_fills_large_outputs_that_are_not_aligned);

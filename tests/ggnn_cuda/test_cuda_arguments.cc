@@ -331,6 +331,17 @@ TEST(rows)
     REFUSED(ggnn_cuda_gather_edges(out.f(), WIDTH, GGNN_F32, nullptr, position, in.n, nullptr));
     REFUSED(ggnn_cuda_gather_edges(out.f(), WIDTH, GGNN_F32, &in.store, nullptr, in.n, nullptr));
     REFUSED(ggnn_cuda_gather_edges(out.f(), WIDTH, GGNN_F32, &in.store, position, in.negative, nullptr));
+    REFUSED(ggnn_cuda_gather_marked(nullptr, WIDTH, GGNN_F32, &in.store, position, in.n, nullptr));
+    REFUSED(ggnn_cuda_gather_marked(out.f(), WIDTH, GGNN_F32, nullptr, position, in.n, nullptr));
+    REFUSED(ggnn_cuda_gather_marked(out.f(), WIDTH, GGNN_F32, &in.store, nullptr, in.n, nullptr));
+    REFUSED(ggnn_cuda_gather_marked(out.f(), WIDTH, GGNN_F32, &in.store, position, in.negative, nullptr));
+    ggnn_layout many = in.store.at;
+    REFUSED(ggnn_cuda_mark(nullptr, &many, in.id.at(), in.n, nullptr));
+    REFUSED(ggnn_cuda_mark(out.i64(), nullptr, in.id.at(), in.n, nullptr));
+    REFUSED(ggnn_cuda_mark(out.i64(), &many, nullptr, in.n, nullptr));
+    REFUSED(ggnn_cuda_mark(out.i64(), &many, in.id.at(), in.negative, nullptr));
+    many.parts = (1 << 23) - 1;
+    REFUSED(ggnn_cuda_mark(out.i64(), &many, in.id.at(), in.n, nullptr));
     const auto permute = [&](void* to, int64_t ld, const void* from, ggnn_type as, int32_t width,
                              const int32_t* index, ggnn_count n) {
         return ggnn_cuda_permute(to, ld, from, WIDTH, as, width, index, n, nullptr);
@@ -930,6 +941,10 @@ struct every_call {
             float*         e = matrix(2);
             const int64_t* position = in.position.at();
             add("gather_edges", [=](S s) { return ggnn_cuda_gather_edges(e, WIDTH, as, &stored, position, n, s); });
+            float*   f = matrix(2);
+            int64_t* mark = out.take<int64_t>(2);
+            add("mark", [=](S s) { return ggnn_cuda_mark(mark, &tiers.at, id, n, s); });
+            add("gather_marked", [=](S s) { return ggnn_cuda_gather_marked(f, WIDTH, as, &stored, position, n, s); });
             add("permute", [=](S s) { return ggnn_cuda_permute(d, WIDTH, x, WIDTH, as, WIDTH, index, n, s); });
         }
         int32_t *gather = out.take<int32_t>(2), *scatter = out.take<int32_t>(2);

@@ -64,6 +64,19 @@ template <class Id> static void check_layouts(gather_function<Id>* gather)
 
 TEST(gather_reads_any_layout_and_counts_where) { check_layouts(ggnn_cuda_gather); }
 TEST(edge_rows_are_read_by_position_in_any_layout) { check_layouts(ggnn_cuda_gather_edges); }
+
+// By marks, which one device makes of its tables: the reader's layout has none.
+static cudaError_t gather_by_marks(void* out, int64_t ld, ggnn_type as, const ggnn_store* from, const ggnn_node* id, ggnn_count n,
+                                   cudaStream_t stream)
+{
+    device_array<int64_t> mark(n.max);
+    ggnn_store            bare = *from;
+    bare.at = {nullptr, 0, nullptr, nullptr, 0, from->at.parts};
+    const cudaError_t e = ggnn_cuda_mark(mark.at(), &from->at, id, n, stream);
+    return e != cudaSuccess ? e : ggnn_cuda_gather_marked(out, ld, as, &bare, mark.at(), n, stream);
+}
+
+TEST(marked_rows_are_read_without_tables) { check_layouts(gather_by_marks); }
 TEST(device_and_host_halves_make_one_gather) { check_layouts(gather_in_halves); }
 
 TEST(gather_takes_the_widest_chunks_that_fit) // and the one element where only the bases do not allow them
@@ -605,6 +618,7 @@ int main(int argc, char** argv)
     if (!device_present()) return finish_without_device();
     RUN(gather_reads_any_layout_and_counts_where);
     RUN(edge_rows_are_read_by_position_in_any_layout);
+    RUN(marked_rows_are_read_without_tables);
     RUN(edge_rows_may_be_more_than_ids);
     RUN(device_and_host_halves_make_one_gather);
     RUN(gather_takes_the_widest_chunks_that_fit);

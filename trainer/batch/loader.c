@@ -273,6 +273,7 @@ const mini_batch* batch_take(loader* l, error* why)
     l->cost.copy += s->copying;
     l->cost.mark += s->marking;
     l->cost.extract += s->extracting;
+    l->cost.marked += s->rows_marked;
     if (s->status != GGNN_OK) {
         fail(l, s, why);
         return NULL;
@@ -290,14 +291,26 @@ loader_order batch_order(const mini_batch* b) { return ((const slot*)b)->order; 
 
 void batch_count(loader* l, const mini_batch* b, int64_t* rows, int64_t* lists) { l->ops->count(&l->ring, (const slot*)b, rows, lists); }
 
-size_t batch_packed_bytes(loader* l, const mini_batch* b) { return l->ops->packed_bytes(&l->ring, (const slot*)b); }
+/* Marks begin behind the blocks. */
+static size_t marks_at(size_t blocks) { return (blocks + sizeof(int64_t) - 1) / sizeof(int64_t) * sizeof(int64_t); }
+
+size_t batch_packed_bytes(loader* l, const mini_batch* b)
+{
+    const size_t blocks = l->ops->packed_bytes(&l->ring, (const slot*)b);
+    if (!l->ring.plan.marks.parts) return blocks;
+    return marks_at(blocks) + (size_t)l->ops->rows(&l->ring, (const slot*)b) * sizeof(int64_t);
+}
 
 void batch_pack(loader* l, const mini_batch* b, packed_batch* to)
 {
     const double start = progress_seconds();
-    to->bytes = batch_packed_bytes(l, b);
+    to->bytes = l->ops->packed_bytes(&l->ring, (const slot*)b);
+    to->marks = l->ring.plan.marks.parts ? (int64_t*)(void*)((char*)to->memory + marks_at(to->bytes)) : NULL;
     l->ops->pack(&l->ring, (slot*)b, to);
-    l->cost.copy += progress_seconds() - start;
+    const double packed = progress_seconds();
+    if (to->marks) l->ops->mark(&l->ring, (slot*)b, to->marks);
+    l->cost.copy += packed - start;
+    l->cost.mark += progress_seconds() - packed;
 }
 
 void batch_give(loader* l, const mini_batch* b)

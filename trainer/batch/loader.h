@@ -28,7 +28,7 @@
    WHOSE BATCHES. Usually a loader makes its own slice of every batch. Where its pass has a source, that says which slice
    comes next: so several loaders share a pass, and one packs what another trains on (factored.h). A packed batch is in
    memory of the host's. It is unpacked into a slot, and its rows are extracted there, so that its taker sees no
-   difference.
+   difference. Who packs a batch may mark its rows (ggnn_mark): then its taker looks none up.
 
    ROOM. On a CPU a slot has room for the worst case. On a device that is `tight` it has room for what batches usually
    need (bucket.h): a batch that needs more is sampled again, the same, with more room, and each is handed out with
@@ -57,6 +57,8 @@ typedef struct {
     int32_t       slices;   /* an order of a source names one of at least so many; 0: of `ranks` */
     bool          extract;  /* batches come with their rows; how.last_hop_global must be false */
     exchange*     exchange; /* brings rows: all ranks then take the same batches. NULL: `features` has them */
+    ggnn_layout   marks;    /* of the rows as those who take packed batches have them: who packs marks them; no parts: not */
+    bool          reads_marks; /* rows of a packed batch are read by its marks, else by id */
     bool          overlap;  /* prepares batches while others train; CUDA always does, a `serial` device never */
 } loader_plan;
 
@@ -70,7 +72,8 @@ const ggnn_batch* loader_shape(const loader* l);
 
 typedef struct { /* a slice, sampled and packed (ggnn_batch_pack) */
     void*       memory; /* of the host, by device_new_host */
-    size_t      bytes;
+    size_t      bytes;  /* of ggnn_batch_pack */
+    int64_t*    marks;  /* (sources of the last hop) behind them; NULL: not marked */
     int64_t     known;  /* mini_batch.known */
     batch_sizes sizes;
 } packed_batch;
@@ -174,6 +177,7 @@ void batch_give(loader* l, const mini_batch* b);
 
 typedef struct { /* since loader_create */
     double seconds; /* that batch_take took */
+    int64_t marked;     /* rows read by marks */
     double sample, mark, copy, extract; /* that the stages of the batches taken took, each by the clock of the thread or of
                                            the device that did it: of T threads at once T times what passed. copy: packing,
                                            unpacking */

@@ -20,6 +20,7 @@ typedef struct slot {
     /* set by `wait`: */
     ggnn_status  status;    /* GGNN_ERROR_CAPACITY: it needs more room, on a tight device */
     int64_t      edges, bytes; /* read */
+    int64_t      rows_marked; /* read by marks */
     double       sampling, copying, marking, extracting; /* seconds */
     batch_sizes  sizes;        /* of a tight device */
 } slot;
@@ -43,7 +44,8 @@ typedef struct ring {
                  that were asked for until now. May return before it is done
      wait        for one of them: sets what slot says
      count       batch_count
-     packed_bytes, pack   batch_packed_bytes; fills `to`, whose memory has so many */
+     packed_bytes, pack   of ggnn_batch_pack; fills `to`, whose memory has so many
+     rows, mark  sources of the last hop; where each one's row is by plan.marks */
 #define BATCH_OPS(OP)                                                                          \
     OP(void, ring_size, (ring * r))                                                            \
     OP(bool, ring_open, (ring * r, error* why))                                                \
@@ -54,7 +56,9 @@ typedef struct ring {
     OP(void, wait, (ring * r, slot * s))                                                       \
     OP(void, count, (ring * r, const slot* s, int64_t* rows, int64_t* lists))                  \
     OP(size_t, packed_bytes, (ring * r, const slot* s))                                        \
-    OP(void, pack, (ring * r, slot * s, packed_batch * to))
+    OP(void, pack, (ring * r, slot * s, packed_batch * to))                                    \
+    OP(int64_t, rows, (ring * r, const slot* s))                                               \
+    OP(void, mark, (ring * r, slot * s, int64_t * mark))
 struct batch_ops {
     BATCH_OPS(OPS_SLOT)
 };

@@ -111,20 +111,30 @@ static void unpack(cpu_slot* s, const packed_batch* from)
 
 static int64_t num_rows(const mini_batch* b) { return *b->blocks.hop[b->blocks.num_hops - 1].num_src.n; }
 
-static void mark(cpu_slot* s)
+/* NULL: its rows are looked up. */
+static const int64_t* marks_of(const ring* r, const cpu_slot* s)
+{
+    return r->plan.reads_marks && s->shared.order.packed ? s->shared.order.packed->marks : NULL;
+}
+
+static void mark(const ring* r, cpu_slot* s)
 {
     const mini_batch* b = &s->shared.batch;
     const ggnn_store* from = &s->features;
+    const int64_t* marks = marks_of(r, s);
     for (int64_t i = 0, n = from->traffic ? num_rows(b) : 0; i < n; i++)
-        from->traffic[ggnn_locate(&from->at, b->blocks.id[i]).slot]++;
+        from->traffic[(marks ? ggnn_marked(marks[i]) : ggnn_locate(&from->at, b->blocks.id[i])).slot]++;
 }
 
-static void extract(cpu_slot* s)
+static void extract(const ring* r, cpu_slot* s)
 {
     const mini_batch* b = &s->shared.batch;
+    const int64_t* marks = marks_of(r, s);
     ggnn_store quiet = s->features;
     quiet.traffic = NULL; /* its rows are marked */
-    ggnn_gather(b->rows, b->ld_rows, GGNN_F32, &quiet, b->blocks.id, num_rows(b));
+    s->shared.rows_marked = marks ? num_rows(b) : 0;
+    if (marks) ggnn_gather_marked(b->rows, b->ld_rows, GGNN_F32, &quiet, marks, num_rows(b));
+    else ggnn_gather(b->rows, b->ld_rows, GGNN_F32, &quiet, b->blocks.id, num_rows(b));
 }
 
 static void fill(const ring* r, cpu_slot* s)
@@ -138,10 +148,11 @@ static void fill(const ring* r, cpu_slot* s)
     shared->sampling = packed ? 0 : filled - start;
     shared->copying = packed ? filled - start : 0;
     shared->marking = shared->extracting = 0;
+    shared->rows_marked = 0;
     if (!r->plan.extract || r->plan.exchange || shared->order.bare || shared->status != GGNN_OK) return;
-    mark(s);
+    mark(r, s);
     const double marked = progress_seconds();
-    extract(s);
+    extract(r, s);
     shared->marking = marked - filled;
     shared->extracting = progress_seconds() - marked;
 }
@@ -367,3 +378,11 @@ void cpu_pack(ring* r, slot* s, packed_batch* to)
     ggnn_batch_pack(to->memory, &s->batch.blocks);
     to->known = *s->batch.known.n;
 }
+
+int64_t cpu_rows(ring* r, const slot* s)
+{
+    (void)r;
+    return num_rows(&s->batch);
+}
+
+void cpu_mark(ring* r, slot* s, int64_t* mark) { ggnn_mark(mark, &r->plan.marks, s->batch.blocks.id, num_rows(&s->batch)); }

@@ -76,7 +76,7 @@ struct unpack_job {
         uint32_t*       to;
         int64_t         words;
     };
-    array    of[8 * GGNN_HOPS_MAX + 4];
+    array    of[8 * GGNN_HOPS_MAX + 5];
     int32_t  arrays;
     int64_t  known, *known_to;
 
@@ -101,6 +101,7 @@ struct cuda_slot : slot {
     sample_state* state;
     sample_note * note, *known; // on the device; its copy, pinned
     ggnn_node*    seeds;
+    int64_t*      marks; // of a packed batch
     void*         memory;
     cudaEvent_t   begun, sampled, marked, extracted; // the last one stands for all
     repeated      work;
@@ -209,9 +210,10 @@ inline bool open_slot(ring* r, cuda_slot* s, error* why)
     s->batch.known = {&s->state->known, plan.batch};
     if (e != cudaSuccess) return error_set(why, "a mini-batch on the device: %s", cudaGetErrorString(e));
     if (!plan.extract) return true;
+    const int64_t rows = s->shape.hop[plan.how.num_hops - 1].num_src.max;
     s->batch.ld_rows = mat_padded(plan.features.width);
-    return take_array(d, &s->batch.rows, s->shape.hop[plan.how.num_hops - 1].num_src.max * s->batch.ld_rows,
-                      "rows of a mini-batch", why);
+    return (!plan.reads_marks || take_array(d, &s->marks, rows, "marks of a mini-batch", why)) &&
+           take_array(d, &s->batch.rows, rows * s->batch.ld_rows, "rows of a mini-batch", why);
 }
 
 inline void cuda_slot_close(ring* r, slot* shared)
@@ -221,6 +223,7 @@ inline void cuda_slot_close(ring* r, slot* shared)
     forget(&s->work);
     device_free(d, s->memory);
     device_free(d, s->seeds);
+    device_free(d, s->marks);
     device_free(d, s->state);
     device_free(d, s->note);
     device_free(d, s->batch.rows);
@@ -292,6 +295,7 @@ inline cudaError_t unpack(ring* r, cuda_slot* s)
     if (!holds(s)) return cudaSuccess;
     if (ggnn_batch_unpack(&from, packed->memory, packed->bytes) != GGNN_OK) return cudaErrorInvalidValue;
     job.add(s->shape.id, from.id, from.max_ids);
+    if (s->marks) job.add(s->marks, packed->marks, packed->marks ? packed->sizes.ids[from.num_hops] : 0);
     job.add(s->shape.seed_local, from.seed_local, from.num_seeds.max);
     job.add(s->shape.num_seeds.n, from.num_seeds.n, 1);
     job.add(s->shape.hop[0].num_dst.n, from.hop[0].num_dst.n, 1);
@@ -324,16 +328,33 @@ inline int32_t host_blocks(const ring* r)
     return device_host_processors(r->device, processors);
 }
 
-inline cudaError_t read_rows(const ring* r, cuda_slot* s, const ggnn_store* from, ggnn_count n, cudaStream_t stream)
+// By ids: ggnni::stored_rows; by marks: ggnni::marked_rows.
+template <class Rows>
+cudaError_t read_rows(const ring* r, cuda_slot* s, const ggnn_store* from, const typename Rows::key* key, ggnn_count n,
+                      cudaStream_t stream)
 {
+    using namespace ggnni;
     const int32_t blocks = host_blocks(r);
     float* const  to = s->batch.rows;
     const int64_t ld = s->batch.ld_rows;
     cudaError_t   e = cudaSuccess;
-    if (!blocks) return ggnn_cuda_gather(to, ld, GGNN_F32, from, s->shape.id, n, stream);
+    if (!blocks) return gather_tier<by_chunks, Rows>(to, ld, GGNN_F32, from, key, n, ALL_TIERS, 0, stream);
     if (from->at.stored > 0 || from->at.cached > 0)
-        e = ggnn_cuda_gather_device(to, ld, GGNN_F32, from, s->shape.id, n, stream);
-    return first_error(e, ggnn_cuda_gather_host(to, ld, GGNN_F32, from, s->shape.id, n, blocks, stream));
+        e = gather_tier<by_chunks, Rows>(to, ld, GGNN_F32, from, key, n, DEVICE_TIERS, 0, stream);
+    return first_error(e, gather_tier<by_lines, Rows>(to, ld, GGNN_F32, from, key, n, HOST_TIER, blocks, stream));
+}
+
+inline bool is_marked(const ring* r, const cuda_slot* s)
+{
+    return r->plan.reads_marks && s->order.packed && s->order.packed->marks;
+}
+
+inline cudaError_t count_rows(const ring* r, const cuda_slot* s, ggnn_count n, cudaStream_t stream)
+{
+    const ggnn_store& f = r->plan.features;
+    return is_marked(r, s)
+               ? ggnni::count_traffic(ggnni::list_of_marks{s->marks, n}, n.max, f.at, f.traffic, ggnni::ALL_TIERS, stream)
+               : ggnni::count_traffic(ggnni::id_list{s->shape.id, n}, n.max, f.at, f.traffic, ggnni::ALL_TIERS, stream);
 }
 
 // The rows of the sample, whose number the host does not know yet: marked, then read.
@@ -346,12 +367,12 @@ inline cudaError_t extract(ring* r, cuda_slot* s)
     cudaStream_t       stream = own(r->device).extracting;
     cudaError_t        e = cudaEventRecord(s->sampled, own(r->device).sampling);
     e = first_error(e, cudaStreamWaitEvent(stream, s->sampled, 0));
-    if (reads)
-        e = first_error(e, ggnni::count_traffic(ggnni::id_list{s->shape.id, n}, n.max, quiet.at, quiet.traffic,
-                                                ggnni::ALL_TIERS, stream));
+    if (reads) e = first_error(e, count_rows(r, s, n, stream));
     e = first_error(e, cudaEventRecord(s->marked, stream));
     quiet.traffic = nullptr;
-    if (reads) e = first_error(e, read_rows(r, s, &quiet, n, stream));
+    if (reads)
+        e = first_error(e, is_marked(r, s) ? read_rows<ggnni::marked_rows>(r, s, &quiet, s->marks, n, stream)
+                                           : read_rows<ggnni::stored_rows>(r, s, &quiet, s->shape.id, n, stream));
     return first_error(e, cudaEventRecord(s->extracted, stream));
 }
 
@@ -396,6 +417,7 @@ inline void cuda_wait(ring* r, slot* shared)
     s->marking = r->plan.extract && r->plan.features.traffic ? 1e-3 * static_cast<double>(marking) : 0;
     s->extracting = r->plan.extract ? 1e-3 * static_cast<double>(extracting) : 0;
     s->sizes = packed ? packed->sizes : s->known->sizes;
+    s->rows_marked = is_marked(r, s) ? s->sizes.ids[hops] : 0;
     s->edges = s->bytes = 0;
     for (int h = 0; h < GGNN_HOPS_MAX && !packed; h++) {
         s->edges += s->sizes.edges[h];
@@ -435,6 +457,17 @@ inline void cuda_pack(ring* r, slot* shared, packed_batch* to)
     check(r->device, first_error(e, cudaStreamSynchronize(stream)), "packing a batch");
     to->known = s->known->known;
     to->sizes = s->sizes;
+}
+
+inline int64_t cuda_rows(ring* r, const slot* shared) { return shared->sizes.ids[r->plan.how.num_hops]; }
+
+// As a batch is packed.
+inline void cuda_mark(ring* r, slot* shared, int64_t* mark)
+{
+    const cuda_slot* s = static_cast<const cuda_slot*>(shared);
+    cudaStream_t     stream = own(r->device).stream;
+    cudaError_t      e = ggnn_cuda_mark(mark, &r->plan.marks, s->shape.id, {nullptr, cuda_rows(r, shared)}, stream);
+    check(r->device, first_error(e, cudaStreamSynchronize(stream)), "marking rows");
 }
 
 } // namespace train

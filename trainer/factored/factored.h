@@ -17,6 +17,7 @@
 
    MEMORY FOLLOWS THE ROLE (space sharing): parts of lists lie with the samplers, parts of rows and caches of them with the
    trainers, who read no list in training. A sampler that trains along reads rows of other devices, and of the host.
+   A sampler marks the rows to extract, as the trainers have them (ggnn_mark): a trainer looks none up.
 
    FAILURE. Who fails calls factored_fail, then comm_fail. The others stop waiting, and fail in their next call of comm.h.
    *comm->stop is looked at after each batch: all leave the pass after the same one. */

@@ -293,6 +293,8 @@ static int32_t source_of(const ggnn_placement* placed, int32_t first, int32_t ra
 
 typedef struct { /* what the others have to know of a rank's; with a piece for each kind and part behind it */
     int64_t process;
+    int64_t cached; /* rows, by cache_row, which is the rank's own process's */
+    const ggnn_node* cache_row;
     char*   memory; /* its address in the rank's own process */
     char    handle[DEVICE_HANDLE]; /* by which other processes map `memory`; not of a CPU */
     piece   part[]; /* (kinds, devices) those that it stores */
@@ -451,6 +453,8 @@ typedef struct {
     cutter cut[TIERS_KINDS];
     bool   split[TIERS_KINDS]; /* false: the device has it in one piece */
     piece  cache[TIERS_KINDS];
+    bool    marks; /* rows are marked for who trains, */
+    ggnn_layout marked; /* as the machine's first device has them, which always trains */
 } layouts;
 
 int32_t tiers_owner(const ggnn_layout* owned, const comm* over, int64_t v, int32_t parts)
@@ -514,6 +518,22 @@ static bool lay_out(layouts* y, tiers* t, const tiers_source* from, int64_t* bou
     return true;
 }
 
+/* Who has no cache, or another one, looks rows up. No rank goes on while another one compares with what is the first one's. */
+static bool meet_marks(tiers* t, layouts* y, const holding* first, const holding* mine, error* why)
+{
+    const size_t bytes = (size_t)y->cut[TIERS_FEATURES].from->graph.num_nodes * sizeof(ggnn_node);
+    y->marks = y->split[TIERS_FEATURES] && first->process == mine->process;
+    if (y->marks) {
+        y->marked = y->cut[TIERS_FEATURES].at;
+        y->marked.cached = first->cached;
+        y->marked.cache_row = first->cache_row;
+        const bool ordered = mine->cache_row && first->cache_row;
+        const bool alike = mine->cache_row == first->cache_row || (ordered && !memcmp(mine->cache_row, first->cache_row, bytes));
+        t->view.reads_marks = !first->cached || (mine->cached >= first->cached && alike);
+    }
+    return comm_barrier(t->over, why);
+}
+
 /* This rank's tiers, and all ranks' parts; all (ranks) holdings. */
 static bool fill_tiers(tiers* t, layouts* y, const part_tables* table, holding* all, error* why)
 {
@@ -521,6 +541,8 @@ static bool fill_tiers(tiers* t, layouts* y, const part_tables* table, holding* 
     holding* mine = (holding*)(void*)((char*)all + (size_t)rank * holding_bytes(t));
     holding* machine = (holding*)(void*)((char*)all + (size_t)first * holding_bytes(t));
     mine->process = getpid();
+    mine->cached = y->cut[TIERS_FEATURES].at.cached;
+    mine->cache_row = y->cut[TIERS_FEATURES].at.cache_row;
     for (int kind = 0; kind < TIERS_KINDS; kind++) {
         const cutter* k = &y->cut[kind];
         if (y->split[kind] && !(open_cache(t, k, &y->cache[kind], why) && measure_own_parts(t, k, mine, why))) return false;
@@ -529,6 +551,7 @@ static bool fill_tiers(tiers* t, layouts* y, const part_tables* table, holding* 
     for (int kind = 0; kind < TIERS_KINDS; kind++)
         if (y->split[kind] && !write_own_parts(t, &y->cut[kind], mine, why)) return false;
     if (t->over && !comm_gather_each(t->over, all, holding_bytes(t), why)) return false;
+    if (t->over && y->marks && !meet_marks(t, y, machine, mine, why)) return false;
     for (int kind = 0; kind < TIERS_KINDS; kind++) {
         const cutter* k = &y->cut[kind];
         if (!y->split[kind]) continue;
@@ -581,7 +604,7 @@ static void place_whole(tiers* t, const layouts* y, const tiers_source* from)
 
 static bool open_split(tiers* t, const tiers_source* from, error* why)
 {
-    layouts y = {0};
+    layouts y = {.marks = from->marks && from->over};
     t->over = from->over;
     t->devices = t->over ? t->over->locals : 1;
     t->local_rank = t->over ? t->over->local : 0;
@@ -605,6 +628,7 @@ static bool open_split(tiers* t, const tiers_source* from, error* why)
     }
     table = tables_of(t->tables, slots);
     show_split(t, &y, from, &table, why);
+    if (y.marks) t->view.marks = show_layout(t, y.marked, from->graph.num_nodes, table.bound, why);
     place_whole(t, &y, from);
     return !why->text[0];
 }

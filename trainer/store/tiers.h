@@ -71,6 +71,7 @@ typedef struct { /* the host's arrays; must outlive the views */
     int32_t samplers; /* parts by role: those of each kind lie with its readers (tiers_readers); without a placement. 0: with all */
     ggnn_owner owners; /* of nodes: range, modulo or hash */
     const ggnn_layout* owned; /* --parallel split: whose node each is, of all ranks; NULL: by `owners` */
+    bool marks;        /* ranks sample for others: who samples marks rows as who trains has them; with `over` */
     bool exchange;     /* rows by exchange, in parts over all ranks where `machines` is set */
     bool machines;
 } tiers_source;
@@ -91,6 +92,8 @@ typedef struct { /* what a loader and a net read. What it points to is memory of
     ggnn_store features;
     net_labels labels;
     const ggnn_node* ids[TIERS_LISTS];
+    ggnn_layout marks;     /* of loader_plan: `features` as the machine's first device has them. No parts: no one marks */
+    bool       reads_marks; /* this device has them so, too */
     int64_t*   edges_read; /* (graph.at.parts + 2) for loader_plan; NULL: no one counts */
     exchange*  exchange;   /* by which rows are read, all but those of `features`; NULL: they are all there */
     bool       local;      /* every row of features is in the device's own memory: reading one twice costs no link */
