@@ -53,6 +53,7 @@ typedef struct { /* the command line */
     int     backend;               /* of sibling.h */
     int64_t devices, memory;       /* of store; 0: of the topology; bytes of a device, -1: what a placement of all takes */
     const char* topology;          /* NULL: DGX-1V */
+    bool    sweep;                 /* store: on 1, 2, 4 and 8 devices */
     option_list fanout;            /* of batches that are counted; empty: the usual one */
     int64_t batch;                 /* their seeds; 0: the usual ones */
     bool    cold, warm;

@@ -7,7 +7,9 @@
        + topology store   lists in parts over cliques of linked devices; the cache has what that frees
        + feature store    rows in parts too
        + set sampler      ids of lists are read once positions are final, not whenever a reservoir accepts one
-       + placement        parts by ggnn_place_parts in place of cliques */
+       + placement        parts by ggnn_place_parts in place of cliques
+       CliqueOpt          cliques again, but each device has the hottest rows in a cache, and parts have those behind: of nine shares
+                          of rows, none among them, the one with the least time */
 #include <string.h>
 
 #include "bench/bench.h"
@@ -20,8 +22,11 @@
 enum { SEED = 1, DEVICES = 8, SECTOR = 32, LANES = 32 };
 static const double host_gb = 12; /* GB/s of the host's link, as of ggnn-train --links */
 
-typedef enum { BASE, TOPOLOGY, FEATURES, SET, PLACED, SETTINGS } setting_name;
-static const char* const name_of[SETTINGS] = {"base", "+ topology store", "+ feature store", "+ set sampler", "+ placement"};
+typedef enum { BASE, TOPOLOGY, FEATURES, SET, PLACED, OPT, SETTINGS } setting_name;
+static const char* const name_of[SETTINGS] = {"base", "+ topology store", "+ feature store", "+ set sampler", "+ placement", "CliqueOpt"};
+
+enum { SHARES = 9 };
+static const double share_of[SHARES] = {0, .01, .02, .05, .1, .15, .2, .3, .5};
 
 /* Who reads the ids of a list. The positions of the set's are final before the first id is read, so that a warp's lanes ask
    together, a request for each sector. A reservoir reads an id whenever it accepts one: GNNLab's has a thread a list, each of
@@ -46,17 +51,20 @@ typedef struct {
     ggnn_sampling how;
     int64_t *read[TIERS_KINDS], *sectors[SAMPLERS]; /* (N) by one device */
     ggnn_node *rank[TIERS_KINDS], *order, *taken;   /* (N), (N) of lists, (SETTINGS N) ranks of lists as they were filled */
-    setting setting[SETTINGS];
+    setting setting[SETTINGS], opt[SHARES];
+    ggnn_node* behind; /* (SHARES, 2, N) ranks of rows and of lists */
+    double share;      /* of OPT */
 } store;
 
 /* ==== opening =================================================================================================== */
 
-static bool place(bench* b, store* s)
+/* devices 0: as the options or the topology say. */
+static bool place(bench* b, store* s, int32_t wanted)
 {
     const char* from = b->o.topology ? b->o.topology : "dgx-1v";
     const bool named = options_choice(TOPOLOGY_NAMES, from) >= 0;
     ggnn_fault fault;
-    const int32_t devices = b->o.devices ? (int32_t)b->o.devices : named ? DEVICES : 0;
+    const int32_t devices = wanted ? wanted : b->o.devices ? (int32_t)b->o.devices : named ? DEVICES : 0;
     if (!topology_read(&s->links, from, devices, &b->why)) return false;
     s->devices = s->links.devices;
     if (ggnn_place_parts(&s->cliques, &s->links, GGNN_PLACE_CLIQUE, 0, &fault) != GGNN_OK ||
@@ -78,19 +86,20 @@ static void size_up(store* s)
     s->batches = s->batch ? up(s->data->num_train, s->batch) : 0;
 }
 
-static bool open_store(bench* b, store* s)
+static bool open_store(bench* b, store* s, int32_t devices)
 {
     memset(s, 0, sizeof *s);
     s->data = bench_graph_of(b);
-    if (!s->data || !place(b, s)) return false;
+    if (!s->data || !place(b, s, devices)) return false;
     size_up(s);
     const size_t n = (size_t)s->data->graph.num_nodes;
     int64_t** const count[] = {&s->read[0], &s->read[1], &s->sectors[0], &s->sectors[1], &s->sectors[2]};
     for (int i = 0; i < 5; i++)
         if (!(*count[i] = bench_new(b, n * sizeof **count[i], "counts"))) return false;
-    ggnn_node** const rank[] = {&s->rank[0], &s->rank[1], &s->order, &s->taken};
-    for (int i = 0; i < 4; i++)
-        if (!(*rank[i] = bench_new(b, (i == 3 ? SETTINGS : 1) * n * sizeof **rank[i], "ranks"))) return false;
+    ggnn_node** const rank[] = {&s->rank[0], &s->rank[1], &s->order, &s->taken, &s->behind};
+    const size_t many[] = {1, 1, 1, OPT, 2 * SHARES};
+    for (int i = 0; i < 5; i++)
+        if (!(*rank[i] = bench_new(b, many[i] * n * sizeof **rank[i], "ranks"))) return false;
     return true;
 }
 
@@ -195,13 +204,13 @@ static bool rank_nodes(bench* b, store* s)
 
 /* ==== settings ================================================================================================== */
 
-/* What devices of so many bytes store of all lists, and of all rows or none: lists first. With `place` each other's parts, else
+/* What devices of so many bytes store of all lists, and of all rows in this order, or none (NULL): lists first. With `place` each other's parts, else
    each by itself. */
-static ggnn_parts_fill stored(const store* s, const ggnn_placement* place, int64_t bytes, bool rows, ggnn_node* taken)
+static ggnn_parts_fill stored(const store* s, const ggnn_placement* place, int64_t bytes, const ggnn_node* rows, ggnn_node* taken)
 {
     const int64_t nodes = s->data->graph.num_nodes;
     int64_t left[GGNN_DEVICES_MAX];
-    const ggnn_parts from = {&s->sizes, s->rank[TIERS_GRAPH], s->order, s->rank[TIERS_FEATURES], nodes, rows ? nodes : 0, bytes,
+    const ggnn_parts from = {&s->sizes, s->rank[TIERS_GRAPH], s->order, rows, nodes, rows ? nodes : 0, bytes,
                              place ? s->devices : 1, place ? place->most : 1, 0};
     return ggnn_fill_parts(taken, left, &from, nodes);
 }
@@ -211,7 +220,7 @@ static void fill(store* s, setting_name name, const ggnn_placement* place, bool 
 {
     const int64_t nodes = s->data->graph.num_nodes;
     setting* t = &s->setting[name];
-    const ggnn_parts_fill f = stored(s, place, s->memory, store_rows, s->taken + name * nodes);
+    const ggnn_parts_fill f = stored(s, place, s->memory, store_rows ? s->rank[TIERS_FEATURES] : NULL, s->taken + name * nodes);
     const int64_t cached = store_rows ? 0 : ggnn_fill_rows(s->memory - f.list_bytes, s->sizes.row, nodes);
     tiers_share *graph = &t->plan.share[TIERS_GRAPH], *features = &t->plan.share[TIERS_FEATURES];
     t->plan.placement = place;
@@ -223,16 +232,46 @@ static void fill(store* s, setting_name name, const ggnn_placement* place, bool 
     t->bytes[TIERS_FEATURES] = f.row_bytes + cached * s->sizes.row;
 }
 
+/* Cliques, with a cache of so many rows on each device, and parts of those behind. */
+static void fill_opt(store* s, int share)
+{
+    const int64_t nodes = s->data->graph.num_nodes, most = ggnn_fill_rows(s->memory, s->sizes.row, nodes);
+    const int64_t wanted = ggnn_fill_ratio(share_of[share], nodes), cached = wanted < most ? wanted : most;
+    const ggnn_node* hot = s->rank[TIERS_FEATURES];
+    ggnn_node *behind = s->behind + 2 * share * nodes, *taken = behind + nodes;
+    setting* t = &s->opt[share];
+    for (int64_t v = 0; v < nodes; v++) behind[v] = (ggnn_node)(hot[v] < cached ? hot[v] + nodes - cached : hot[v] - cached);
+    const ggnn_parts_fill f = stored(s, &s->cliques, s->memory - cached * s->sizes.row, behind, taken);
+    const int64_t twice = cached + f.rows > nodes ? cached + f.rows - nodes : 0; /* of what is cached, the parts' last */
+    t->plan.placement = &s->cliques;
+    t->plan.share[TIERS_GRAPH] = (tiers_share){f.list_rank, f.lists, NULL, 0};
+    t->plan.share[TIERS_FEATURES] = (tiers_share){f.row_rank, f.rows, hot, cached};
+    t->kept[TIERS_GRAPH] = f.lists;
+    t->kept[TIERS_FEATURES] = cached + f.rows - twice;
+    t->bytes[TIERS_GRAPH] = f.list_bytes;
+    t->bytes[TIERS_FEATURES] = f.row_bytes + cached * s->sizes.row;
+}
+
+static void choose_opt(store* s)
+{
+    int best = 0;
+    for (int i = 1; i < SHARES; i++)
+        if (s->opt[i].both < s->opt[best].both) best = i;
+    s->setting[OPT] = s->opt[best];
+    s->share = share_of[best];
+}
+
 /* memory: what is given, or what a device stores where the placement holds all. */
 static void fill_all(bench* b, store* s)
 {
-    const ggnn_parts_fill all = stored(s, &s->best, INT64_MAX, true, NULL);
-    s->memory = b->o.memory >= 0 ? b->o.memory : all.list_bytes + all.row_bytes;
+    const ggnn_parts_fill all = stored(s, &s->best, INT64_MAX, s->rank[TIERS_FEATURES], NULL);
+    if (s->memory < 0) s->memory = b->o.memory >= 0 ? b->o.memory : all.list_bytes + all.row_bytes;
     fill(s, BASE, NULL, false);
     fill(s, TOPOLOGY, &s->cliques, false);
     fill(s, FEATURES, &s->cliques, true);
     s->setting[SET] = s->setting[FEATURES];
     fill(s, PLACED, &s->best, true);
+    for (int i = 0; i < SHARES; i++) fill_opt(s, i);
 }
 
 /* Own memory, the slowest link, and the host's, one after the other. */
@@ -257,27 +296,30 @@ static void add(tiers_reads* to, tiers_reads more)
 
 static sampler_name sampler_in(int name) { return name < SET ? RESERVOIR_WARP : SET_WARP; }
 
-/* What device `me` read, to each setting. */
-static void add_device(store* s, int32_t me)
+/* What device `me` read, to a setting with this sampler. */
+static void add_reads_of(store* s, setting* t, sampler_name sampler, int32_t me)
 {
     const int64_t n = s->data->graph.num_nodes;
-    for (int i = 0; i < SETTINGS; i++) {
-        setting* t = &s->setting[i];
-        int64_t from[1 + SAMPLERS][GGNN_DEVICES_MAX] = {{0}};
-        double rows, lists = 0;
-        const tiers_reads read = tiers_plan_reads(&t->plan, TIERS_FEATURES, s->read[TIERS_FEATURES], n, me, s->devices, from[0]);
-        rows = seconds_of(s, me, &read, from[0], s->sizes.row);
-        add(&t->read[TIERS_FEATURES], read);
-        add(&t->read[TIERS_GRAPH], tiers_plan_reads(&t->plan, TIERS_GRAPH, s->read[TIERS_GRAPH], n, me, s->devices, NULL));
-        for (int k = 0; k < SAMPLERS; k++) {
-            const tiers_reads ids = tiers_plan_reads(&t->plan, TIERS_GRAPH, s->sectors[k], n, me, s->devices, from[1 + k]);
-            if (k == (int)sampler_in(i)) lists = seconds_of(s, me, &ids, from[1 + k], SECTOR);
-            add(&t->sectors[k], ids);
-        }
-        if (rows > t->seconds[TIERS_FEATURES]) t->seconds[TIERS_FEATURES] = rows;
-        if (lists > t->seconds[TIERS_GRAPH]) t->seconds[TIERS_GRAPH] = lists;
-        if (rows + lists > t->both) t->both = rows + lists;
+    int64_t from[1 + SAMPLERS][GGNN_DEVICES_MAX] = {{0}};
+    double rows, lists = 0;
+    const tiers_reads read = tiers_plan_reads(&t->plan, TIERS_FEATURES, s->read[TIERS_FEATURES], n, me, s->devices, from[0]);
+    rows = seconds_of(s, me, &read, from[0], s->sizes.row);
+    add(&t->read[TIERS_FEATURES], read);
+    add(&t->read[TIERS_GRAPH], tiers_plan_reads(&t->plan, TIERS_GRAPH, s->read[TIERS_GRAPH], n, me, s->devices, NULL));
+    for (int k = 0; k < SAMPLERS; k++) {
+        const tiers_reads ids = tiers_plan_reads(&t->plan, TIERS_GRAPH, s->sectors[k], n, me, s->devices, from[1 + k]);
+        if (k == (int)sampler) lists = seconds_of(s, me, &ids, from[1 + k], SECTOR);
+        add(&t->sectors[k], ids);
     }
+    if (rows > t->seconds[TIERS_FEATURES]) t->seconds[TIERS_FEATURES] = rows;
+    if (lists > t->seconds[TIERS_GRAPH]) t->seconds[TIERS_GRAPH] = lists;
+    if (rows + lists > t->both) t->both = rows + lists;
+}
+
+static void add_device(store* s, int32_t me)
+{
+    for (int i = 0; i < OPT; i++) add_reads_of(s, &s->setting[i], sampler_in(i), me);
+    for (int i = 0; i < SHARES; i++) add_reads_of(s, &s->opt[i], SET_WARP, me);
 }
 
 /* ==== tables ==================================================================================================== */
@@ -311,14 +353,15 @@ static bool put_kind(bench* b, store* s, tiers_kind kind)
     return true;
 }
 
-static bool put_all(bench* b, store* s)
+/* What devices hold, and of CliqueOpt the share that it took. */
+static bool put_kept(bench* b, const store* s)
 {
-    const double n = (double)s->data->graph.num_nodes;
+    const double n = (double)s->data->graph.num_nodes, share_cached = 100 * s->share;
+    bench_table cached = {.label = "counted", .what = "share", .unit = "% of rows", .columns = 1, .column = {"cached"}};
     bench_table kept = {.label = "counted", .what = "kept", .unit = "% of all", .columns = 2, .column = {"lists", "rows"}};
     bench_table memory = {.label = "counted", .what = "memory", .unit = "bytes of a device", .columns = 3,
                           .column = {"lists", "rows", "room"}};
-    bench_table time = {.label = "modelled", .what = "time", .unit = "s an epoch, slowest device", .columns = 3,
-                        .column = {"lists", "rows", "both"}};
+    if (!bench_figures(b, &cached, name_of[OPT], &share_cached)) return false;
     for (int i = 0; i < SETTINGS; i++) {
         const int64_t* k = s->setting[i].kept;
         const double share[] = {100 * (double)k[TIERS_GRAPH] / n, 100 * (double)k[TIERS_FEATURES] / n};
@@ -329,7 +372,14 @@ static bool put_all(bench* b, store* s)
         const double value[] = {(double)bytes[TIERS_GRAPH], (double)bytes[TIERS_FEATURES], (double)s->memory};
         if (!bench_figures(b, &memory, name_of[i], value)) return false;
     }
-    if (!put_kind(b, s, TIERS_FEATURES) || !put_kind(b, s, TIERS_GRAPH)) return false;
+    return true;
+}
+
+static bool put_all(bench* b, store* s)
+{
+    bench_table time = {.label = "modelled", .what = "time", .unit = "s an epoch, slowest device", .columns = 3,
+                        .column = {"lists", "rows", "both"}};
+    if (!put_kept(b, s) || !put_kind(b, s, TIERS_FEATURES) || !put_kind(b, s, TIERS_GRAPH)) return false;
     for (int k = 0; k < SAMPLERS; k++)
         if (!put_reads(b, "samplers", "requests of 32 bytes an epoch", sampler_of[k], s->setting[SET].sectors[k], 1)) return false;
     for (int i = 0; i < SETTINGS; i++) {
@@ -340,15 +390,68 @@ static bool put_all(bench* b, store* s)
     return true;
 }
 
-bool bench_store(bench* b)
+/* memory: of a device; -1: as the options say. NULL: b->why. */
+static store* count_store(bench* b, int32_t devices, int64_t memory)
 {
     store* s = bench_new(b, sizeof *s, "settings of a store");
-    if (!s || !open_store(b, s) || !rank_nodes(b, s)) return false;
+    if (!s || !open_store(b, s, devices) || !rank_nodes(b, s)) return NULL;
+    s->memory = memory;
     fill_all(b, s);
     for (int32_t me = 0; me < s->devices; me++) {
         forget_counts(s);
-        if (!count_epoch(b, s, HOTNESS_OPTIMAL, me)) return false;
+        if (!count_epoch(b, s, HOTNESS_OPTIMAL, me)) return NULL;
         add_device(s, me);
     }
-    return put_all(b, s);
+    choose_opt(s);
+    return s;
+}
+
+/* XGNN's figures 11 and 12: devices of one size, by their number. */
+enum { SWEEP = 4 };
+static bool put_sweep(bench* b, store* const* of)
+{
+    bench_table memory = {.label = "counted", .what = "memory by devices", .unit = "bytes of a device", .columns = 3, .column = {"lists", "rows", "room"}};
+    bench_table kept = {.label = "counted", .what = "kept by devices", .unit = "% of all", .columns = 2, .column = {"lists", "rows"}};
+    bench_table time = {.label = "modelled", .what = "time by devices", .unit = "s an epoch, slowest device", .columns = 4,
+                        .column = {"base", "cliques", "placement", "CliqueOpt"}};
+    char row[SWEEP][16];
+    for (int i = 0; i < SWEEP; i++) snprintf(row[i], sizeof row[i], "%d device%s", (int)of[i]->devices, of[i]->devices > 1 ? "s" : "");
+    for (int i = 0; i < SWEEP; i++) {
+        const int64_t* bytes = of[i]->setting[PLACED].bytes;
+        const double value[] = {(double)bytes[TIERS_GRAPH], (double)bytes[TIERS_FEATURES], (double)of[i]->memory};
+        if (!bench_figures(b, &memory, row[i], value)) return false;
+    }
+    for (int i = 0; i < SWEEP; i++) {
+        const double n = (double)of[i]->data->graph.num_nodes;
+        const int64_t* k = of[i]->setting[PLACED].kept;
+        const double share[] = {100 * (double)k[TIERS_GRAPH] / n, 100 * (double)k[TIERS_FEATURES] / n};
+        if (!bench_figures(b, &kept, row[i], share)) return false;
+    }
+    for (int i = 0; i < SWEEP; i++)
+        if (!put_reads(b, "rows by devices", "reads an epoch", row[i], of[i]->setting[PLACED].read[TIERS_FEATURES], 1)) return false;
+    for (int i = 0; i < SWEEP; i++) {
+        const setting* t = of[i]->setting;
+        const double value[] = {t[BASE].both, t[SET].both, t[PLACED].both, t[OPT].both};
+        if (!bench_figures(b, &time, row[i], value)) return false;
+    }
+    return true;
+}
+
+/* A device has what one of eight stores where their placement holds all, or --device-memory. */
+static bool sweep(bench* b)
+{
+    store* of[SWEEP];
+    const char* from = b->o.topology ? b->o.topology : "dgx-1v";
+    if (b->o.devices || options_choice(TOPOLOGY_NAMES, from) < 0)
+        return error_set(&b->why, "--sweep: of 1, 2, 4 and 8 devices, so without --devices, and of a --topology by name, not %s", from);
+    for (int i = SWEEP - 1; i >= 0; i--)
+        if (!(of[i] = count_store(b, 1 << i, i == SWEEP - 1 ? -1 : of[SWEEP - 1]->memory))) return false;
+    return put_sweep(b, of);
+}
+
+bool bench_store(bench* b)
+{
+    if (b->o.sweep) return sweep(b);
+    store* s = count_store(b, 0, -1);
+    return s && put_all(b, s);
 }

@@ -80,6 +80,7 @@ static options_result parse(bench* b, int argc, char** argv, const char** name, 
          "of store: " TOPOLOGY_NAMES ", or a file (ggnn-data place --help); else dgx-1v", NULL},
         {"device-memory", OPTION_BYTES, &o->memory, 0, 9e18, "N",
          "of store: bytes of a device for graph and features; else what the placement of all takes", NULL},
+        {"sweep", OPTION_FLAG, &o->sweep, 0, 0, NULL, "of store: 1, 2, 4 and 8 devices of one memory, each beside the others", NULL},
         {"fanout", OPTION_LIST, &o->fanout, 1, 1 << 20, "N,N,...",
          "of cache, store, split, scale --data: neighbours a hop, from the seeds outward, 8 hops at most, of scale 3; else 15,10,5, and of "
          "cache others too", NULL},

@@ -4,9 +4,9 @@
 #include "ggnn_plan.h"
 #include "tests/bench_tool.h"
 
-enum { SEED = 1, SETTINGS = 5, DEVICES_MAX = 16, LIST = 16, ROW = 8 * 4, EDGE = (int)sizeof(ggnn_node) };
+enum { SEED = 1, SETTINGS = 6, DEVICES_MAX = 16, LIST = 16, ROW = 8 * 4, EDGE = (int)sizeof(ggnn_node) };
 enum { OWN, PEER, HOST, TIERS };
-static const char *const setting[SETTINGS] = {"base", "+ topology store", "+ feature store", "+ set sampler", "+ placement"},
+static const char *const setting[SETTINGS] = {"base", "+ topology store", "+ feature store", "+ set sampler", "+ placement", "CliqueOpt"},
                   *const tier[TIERS] = {"own", "peer", "host"};
 
 typedef struct {
@@ -163,6 +163,22 @@ static int64_t memory_for_all(const world* w)
     return w->best.most * (most + (w->set.num_nodes + w->devices - 1) / w->devices * ROW);
 }
 
+/* Cliques with a cache of `share` of the rows on each device, before parts of the others. */
+static plan plan_opt(const world* w, const hotness* hot, double share, int64_t memory)
+{
+    const int64_t n = w->set.num_nodes, copies = w->cliques.most, parts = w->devices;
+    const plan p = {&w->cliques, malloc((size_t)n * 4), malloc((size_t)n * 4)};
+    const int64_t wanted = (int64_t)(share * (double)n + 1e-9), cached = wanted * ROW < memory ? wanted : memory / ROW;
+    const int64_t room = (memory - cached * ROW) / copies, lists = put_lists(w, hot, p.list, room, (int32_t)parts);
+    int64_t rows = (room - lists) / ROW * parts;
+    if (rows > n) rows = n;
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t behind = i - cached;
+        p.row[hot->row_order[i]] = i < cached ? CACHED : behind < rows ? (int32_t)((rows == n ? hot->row_order[i] : behind) % parts) : FROM_HOST;
+    }
+    return p;
+}
+
 /* Settings 0 and 1 have a cache of rows in what lists leave. */
 static plan plan_of(const world* w, const hotness* hot, int which, int64_t memory)
 {
@@ -311,7 +327,8 @@ static void compare_world(const char* topology, int32_t devices, int64_t percent
     for (int32_t me = 0; me < devices; me++) sample_epoch(&w, me, true, count_reads, &hot);
     hot.row_order = order_by(&w, hot.rows);
     hot.list_order = order_by(&w, hot.lists);
-    for (int s = 0; s < SETTINGS; s++) r->plan[s] = plan_of(&w, &hot, s, memory);
+    for (int s = 0; s < 5; s++) r->plan[s] = plan_of(&w, &hot, s, memory);
+    r->plan[5] = plan_opt(&w, &hot, bench_figure(text, "counted", "share", "CliqueOpt", "cached") / 100, memory);
     for (int32_t me = 0; me < devices; me++) sample_epoch(&w, me, false, look_up, r);
     compare(text, r);
     for (int s = 0; s < SETTINGS; s++) {
@@ -340,6 +357,7 @@ TEST(rows_and_lists_by_own_peer_and_host_are_those_of_every_read)
     compare_world("ring", 1, -1, false);
     compare_world("dgx-1v", 6, 20, true);
     compare_world("ring", 5, -1, true);
+    compare_world("pcie-pairs", 4, 55, false); /* links as slow as the host: a large cache beside parts */
 }
 
 TEST(each_piece_of_the_store_takes_reads_from_the_host_or_requests_from_links)
@@ -358,7 +376,51 @@ TEST(each_piece_of_the_store_takes_reads_from_the_host_or_requests_from_links)
     CHECK(bytes[2] == bytes[0] && bytes[3] < .9 * bytes[2] && bytes[4] == bytes[3]);
     CHECK(time[4] < time[3] && time[3] < time[2] && time[2] < time[0]);
     CHECK_NEAR(bench_figure(text, "counted", "kept", "+ placement", "rows"), 100, 0);
+    CHECK(host[5] > 0 && bytes[5] == bytes[3] && time[5] <= time[3]); /* a share of nothing is the cliques' store */
     free(text);
+}
+
+/* Where links are slow, a cache of a device's own is worth more than parts; where all rows are in parts of fast links, least. */
+TEST(cliqueopt_takes_the_share_with_the_least_time)
+{
+    if (!generate_graph("citation --nodes 20000 --edges 160000")) return;
+    char* slow = bench_json("store --topology pcie-pairs --devices 4");
+    char* fast = bench_json("store --topology dgx-a100 --devices 4");
+    CHECK(bench_figure(slow, "counted", "share", "CliqueOpt", "cached") > bench_figure(fast, "counted", "share", "CliqueOpt", "cached"));
+    for (int i = 0; i < 2; i++)
+        CHECK(bench_figure(i ? fast : slow, "modelled", "time", "CliqueOpt", "both") <= bench_figure(i ? fast : slow, "modelled", "time", "+ set sampler", "both"));
+    CHECK(bench_figure(slow, "modelled", "time", "CliqueOpt", "both") < .9 * bench_figure(slow, "modelled", "time", "+ set sampler", "both"));
+    free(slow);
+    free(fast);
+}
+
+/* A sweep's figures are those of a run by itself with as many devices of that memory. */
+TEST(a_sweep_has_the_figures_of_each_number_of_devices)
+{
+    static const char* const memory[] = {"lists", "rows", "room"};
+    if (!generate_graph("rmat --nodes 4096 --edges 60000 --directed --train .4")) return;
+    for (int given = 0; given < 2; given++) {
+        char* all = bench_json(given ? "store --sweep --device-memory 100K" : "store --sweep");
+        const double room = bench_figure(all, "counted", "memory by devices", "8 devices", "room");
+        for (int P = 1; P <= 8; P *= 2) {
+            char row[16], line[100];
+            snprintf(row, sizeof row, "%d device%s", P, P > 1 ? "s" : "");
+            snprintf(line, sizeof line, "store --devices %d --device-memory %.0f", P, room);
+            if (!given && P == 8) snprintf(line, sizeof line, "store");
+            char* one = bench_json(line);
+            for (int k = 0; k < 3; k++) {
+                CHECK_NEAR(bench_figure(all, "counted", "memory by devices", row, memory[k]), bench_figure(one, "counted", "memory", "+ placement", memory[k]), 0);
+                CHECK_NEAR(bench_figure(all, "counted", "rows by devices", row, tier[k]), bench_figure(one, "counted", "rows", "+ placement", tier[k]), 0);
+                if (k < 2) CHECK_NEAR(bench_figure(all, "counted", "kept by devices", row, memory[k]), bench_figure(one, "counted", "kept", "+ placement", memory[k]), 0);
+            }
+            static const char* const of[][2] = {{"base", "base"}, {"cliques", "+ set sampler"}, {"placement", "+ placement"}, {"CliqueOpt", "CliqueOpt"}};
+            for (int k = 0; k < 4; k++)
+                CHECK_NEAR(bench_figure(all, "modelled", "time by devices", row, of[k][0]), bench_figure(one, "modelled", "time", of[k][1], "both"), 0);
+            free(one);
+        }
+        CHECK(bench_figure(all, "counted", "kept by devices", "8 devices", "rows") > bench_figure(all, "counted", "kept by devices", "1 device", "rows"));
+        free(all);
+    }
 }
 
 TEST(wrong_topologies_and_devices_are_refused)
@@ -369,6 +431,8 @@ TEST(wrong_topologies_and_devices_are_refused)
     } wrong[] = {{"--topology dgx-1v --devices 9", "9", 1},
                  {"--topology no-such-file", "no-such-file", 1},
                  {"--devices 17", "--devices", 2},
+                 {"--sweep --devices 4", "without --devices", 1},
+                 {"--sweep --topology no-such-file", "by name, not no-such-file", 1},
                  {"--device-memory -1", "--device-memory", 2}};
     char line[2000];
     if (!generate_graph("citation --nodes 2000 --edges 8000")) return;
@@ -387,6 +451,8 @@ int main(int argc, char** argv)
     bench_tool_find();
     RUN(rows_and_lists_by_own_peer_and_host_are_those_of_every_read);
     RUN(each_piece_of_the_store_takes_reads_from_the_host_or_requests_from_links);
+    RUN(cliqueopt_takes_the_share_with_the_least_time);
+    RUN(a_sweep_has_the_figures_of_each_number_of_devices);
     RUN(wrong_topologies_and_devices_are_refused);
     folder_remove();
     return test_finish();
