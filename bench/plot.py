@@ -9,6 +9,8 @@ matplotlib.
     growth.svg     cost against work                         --bench with its entry "growth"
     hits-FILE.svg  hit rates of cache policies               --hits FILE.json ..., of ggnn-bench cache
     store-FILE.svg bytes by own, peer, host as a store grows --store FILE.json ..., of ggnn-bench store
+                   or memory, reads, time by devices         the same with store --sweep
+    placements.svg solver, cliques, CliqueOpt by topology    --placements FILE.json ..., of ggnn-bench store
     scale-*.svg    epochs on 1 to 256 devices, what takes them, --scale FILE.json, of ggnn-bench scale
                    and how far off published figures
     split-FILE.svg what a split moves, by partition          --split FILE.json ..., of ggnn-bench split
@@ -259,33 +261,110 @@ STORE_PANELS = [  # (case, its columns, bytes of a figure's unit, title)
 ]
 
 
+def stacked(place, names, value, columns, unit, colours):
+    """A bar of pieces for each name, from the top."""
+    left = [0.0] * len(names)
+    for column, colour in zip(columns, colours):
+        widths = [unit * value(name, column) for name in names]
+        place.barh(range(len(names)), widths, left=left, color=colour, height=0.7, label=column)
+        left = [a + b for a, b in zip(left, widths)]
+    place.set_yticks(range(len(names)), names)
+    place.set_ylim(len(names) - 0.4, -0.6)
+
+
+def beside(place, names, value, columns, unit, colours):
+    """Bars of each name beside each other, from the top."""
+    height = 0.8 / len(columns)
+    for i, (column, colour) in enumerate(zip(columns, colours)):
+        at = [k + (i - (len(columns) - 1) / 2) * height for k in range(len(names))]
+        place.barh(at, [unit * value(name, column) for name in names], color=colour, height=height, label=column)
+    place.set_yticks(range(len(names)), names)
+    place.set_ylim(len(names) - 0.4, -0.6)
+
+
+def finish_panel(place, title):
+    place.tick_params(axis="y", length=0)
+    place.grid(axis="y", visible=False)
+    place.set_title(title, loc="left", fontsize=10)
+    place.legend(
+        fontsize=8.5, ncols=4, loc="upper left", bbox_to_anchor=(0, -0.12), handlelength=1.2, columnspacing=1.2
+    )
+
+
+def store_values(result):
+    return {(f["case"], f["row"], f["column"]): f["value"] for f in result["figures"] if f["bench"] == "store"}
+
+
 def draw_store(result):
     """A bar a setting, from the base down, its pieces by where the bytes were read."""
-    figures = [f for f in result["figures"] if f["bench"] == "store"]
-    if not figures:
+    value = store_values(result)
+    if any(case == "time by devices" for case, _, _ in value):
+        return draw_sweep(result)
+    if not value:
         return None
-    value = {(f["case"], f["row"], f["column"]): f["value"] for f in figures}
-    rows = list(dict.fromkeys(f["row"] for f in figures if f["case"] == "time"))
+    rows = list(dict.fromkeys(row for case, row, _ in value if case == "time"))
     figure, axes = plt.subplots(1, len(STORE_PANELS), figsize=(11, 2.9), sharey=True)
     for place, (case, columns, unit, title) in zip(axes, STORE_PANELS):
         colours = COLOURS[:3] if len(columns) == 3 else COLOURS[4:6]
-        left = [0.0] * len(rows)
-        for column, colour in zip(columns, colours):
-            widths = [unit * value[case, row, column] for row in rows]
-            place.barh(range(len(rows)), widths, left=left, color=colour, height=0.7, label=column)
-            left = [a + b for a, b in zip(left, widths)]
-        place.set_yticks(range(len(rows)), rows)
-        place.set_ylim(len(rows) - 0.4, -0.6)
-        place.tick_params(axis="y", length=0)
-        place.grid(axis="y", visible=False)
-        place.set_title(title, loc="left", fontsize=10)
-        place.legend(fontsize=8.5, ncols=3, loc="upper left", bbox_to_anchor=(0, -0.12), handlelength=1.2)
+        stacked(place, rows, lambda row, column, case=case: value[case, row, column], columns, unit, colours)
+        finish_panel(place, title)
     data, options = result["data"], result["options"]
     return titled(
         figure,
         f"What devices read as a store grows: {data['nodes']:,} nodes, {data['edges']:,} edges, "
         f"{options['devices'] or 8} devices of {options['topology'] or 'dgx-1v'}",
     )
+
+
+def draw_sweep(result):
+    """Devices of one size, by their number: what lies on each, where all read, how long that takes."""
+    value = store_values(result)
+    rows = list(dict.fromkeys(row for case, row, _ in value if case == "time by devices"))
+    stores = list(dict.fromkeys(column for case, _, column in value if case == "time by devices"))
+    figure, axes = plt.subplots(1, 3, figsize=(11, 2.9))
+    memory = lambda row, column: value["memory by devices", row, column]  # noqa: E731
+    stacked(axes[0], rows, memory, ("lists", "rows"), 1e-6, COLOURS[4:6])
+    finish_panel(axes[0], "MB of a device, counted")
+    reads = lambda row, column: value["rows by devices", row, column]  # noqa: E731
+    stacked(axes[1], rows, reads, ("own", "peer", "host"), 1e-6, COLOURS)
+    finish_panel(axes[1], "rows, millions an epoch, counted")
+    for store, colour in zip(stores, COLOURS):
+        axes[2].plot(rows, [1e3 * value["time by devices", row, store] for row in rows], "o-", color=colour, label=store)
+    axes[2].set_yscale("log")
+    axes[2].set_yticks([1, 3, 10, 30], ["1", "3", "10", "30"])
+    axes[2].set_xticks(rows, [row.split()[0] for row in rows])
+    axes[2].minorticks_off()
+    finish_panel(axes[2], "slowest device, ms an epoch, modelled")
+    axes[2].grid(axis="y", visible=True)
+    data, options = result["data"], result["options"]
+    return titled(
+        figure,
+        f"One store over 1 to 8 devices: {data['nodes']:,} nodes, {data['edges']:,} edges, {options['topology'] or 'dgx-1v'}",
+    )
+
+
+PLACEMENT_ROWS = {"cliques": "+ set sampler", "solver": "+ placement", "CliqueOpt": "CliqueOpt"}
+
+
+def draw_placements(results):
+    """A panel a graph, a group of bars a topology."""
+    panels = {}
+    for result in results:
+        data, options = result["data"], result["options"]
+        links = os.path.splitext(os.path.basename(options["topology"] or "dgx-1v"))[0]
+        devices = options["devices"] or (0 if "." in (options["topology"] or "") else 8)
+        name = f"{links}, {devices}" if devices else links
+        graph = f"{data['nodes']:,} nodes, {data['edges']:,} edges"
+        panels.setdefault(graph, {})[name] = store_values(result)
+    if not panels or any(("time", "CliqueOpt", "both") not in v for p in panels.values() for v in p.values()):
+        return None
+    figure, axes = plt.subplots(1, len(panels), figsize=(5.5 * len(panels), 3.2), squeeze=False)
+    for place, (graph, of) in zip(axes[0], panels.items()):
+        names = list(of)
+        value = lambda name, column, of=of: of[name]["time", PLACEMENT_ROWS[column], "both"]  # noqa: E731
+        beside(place, names, value, list(PLACEMENT_ROWS), 1e3, COLOURS)
+        finish_panel(place, graph)
+    return titled(figure, "Reads of an epoch, slowest device, ms, modelled: where parts lie, and a cache beside them")
 
 
 SCALE_MACHINES = ["A100 PCIe 4", "H100 NVSwitch"]  # of the pictures; the tables have all
@@ -528,6 +607,7 @@ def options(argv=None):
     p.add_argument("--bench", help="JSON of ggnn-bench --json")
     p.add_argument("--hits", nargs="+", default=[], help="JSON of ggnn-bench cache --json")
     p.add_argument("--store", nargs="+", default=[], help="JSON of ggnn-bench store --json")
+    p.add_argument("--placements", nargs="+", default=[], help="JSON of ggnn-bench store --json, a topology each")
     p.add_argument("--scale", help="JSON of ggnn-bench scale --json")
     p.add_argument("--split", nargs="+", default=[], help="JSON of ggnn-bench split --json")
     p.add_argument(
@@ -561,6 +641,8 @@ def main():
     for path in args.store:
         name = os.path.splitext(os.path.basename(path))[0]
         figures["store-" + name] = draw_store(read(path, "ggnn_bench"))
+    if args.placements:
+        figures["placements"] = draw_placements([read(path, "ggnn_bench") for path in args.placements])
     if args.scale:
         result = read(args.scale, "ggnn_bench")
         figures["scale-epochs"] = draw_scale_epochs(result)
