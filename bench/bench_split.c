@@ -10,7 +10,8 @@
 #include "trainer/batch/loader.h"
 #include "trainer/split/split.h"
 
-enum { SIZES = 3, WAYS = 7, SEED = 1, BEFORE = 10, HIDDEN = 256, MOST = 8 };
+enum { SIZES = 3, WAYS = 7, SEED = 1, BEFORE = 10, HIDDEN = 256, MOST = 8, CACHES = 3 };
+static const uint8_t cached[CACHES] = {0, 10, 25}; /* % of all rows, on each device */
 static const int32_t num_parts[SIZES] = {2, 4, 8};
 static const struct {
     const char* name;
@@ -22,8 +23,10 @@ static const struct {
                {"metis, edges", DIVIDE_METIS, DIVIDE_EDGES}};
 
 typedef struct { /* of all batches, by number of parts: slices of a batch, each sampled by itself */
-    int64_t edges, rows, local; /* local: rows that lie on the device itself, where a store lies over parts by id */
-    double seconds;             /* of sampling */
+    int64_t edges, rows;
+    int64_t own_host[CACHES];                       /* rows that a device's own cache leaves to the host */
+    int64_t shared_host[CACHES], shared_peer[CACHES]; /* of caches that hold other rows each: from the host, from the others */
+    double seconds;                                 /* of sampling */
 } sliced;
 
 typedef struct { /* of all batches, by number of parts and partition */
@@ -34,6 +37,7 @@ typedef struct { /* of all batches, by number of parts and partition */
     split_part part[MOST];
     int64_t edges, local_edges, rows, sent[GGNN_HOPS_MAX]; /* sent[h]: rows that hop h's sources get from other parts */
     int64_t read_local;                                    /* of data parallel's rows, in a store over these parts */
+    int64_t limit[CACHES][MOST], host[CACHES]; /* ranks below are in the part's cache; rows that caches leave to the host */
     double skew_edges, skew_rows;                          /* sums over batches */
     double seconds;                                        /* of splitting */
 } divided;
@@ -46,6 +50,7 @@ typedef struct {
     ggnn_batch whole, slice;
     ggnn_node *seeds, *queue;
     int64_t* weight; /* (N) edges that an epoch before training computes at a node */
+    ggnn_node *hot, *order; /* (N) ranks of rows by what an epoch before training reads, and the nodes by rank */
     sliced by_slice[SIZES];
     divided by_owner[SIZES][WAYS];
 } splits;
@@ -56,6 +61,34 @@ static void close_parts(void* context)
 {
     divided* d = context;
     for (int32_t p = 0; p < MOST; p++) split_part_close(&d->part[p]);
+}
+
+/* A part's cache has the hottest of its own rows. */
+static void limit_caches(const splits* s, divided* d, int32_t parts)
+{
+    const int64_t n = s->data->graph.num_nodes;
+    for (int c = 0; c < CACHES; c++) {
+        int64_t left[MOST];
+        for (int32_t p = 0; p < parts; p++) left[p] = ggnn_fill_ratio(cached[c] / 100., n), d->limit[c][p] = left[p] ? n : 0;
+        for (int64_t r = 0; r < n; r++) {
+            const int32_t p = d->owner[s->order[r]];
+            if (left[p] && --left[p] == 0) d->limit[c][p] = r + 1;
+        }
+    }
+}
+
+/* One order for all caches. */
+static bool rank_rows(bench* b, splits* s)
+{
+    const bench_graph* g = s->data;
+    const size_t n = (size_t)g->graph.num_nodes;
+    const ggnn_epochs before = hotness_epochs(HOTNESS_PRESC, g->train, g->num_train, s->batch, SEED);
+    int64_t* reads = bench_new(b, n * sizeof *reads, "reads by node");
+    s->hot = bench_new(b, n * sizeof *s->hot, "ranks");
+    s->order = bench_new(b, n * sizeof *s->order, "ranks");
+    if (!reads || !s->hot || !s->order || !hotness_count(reads, NULL, &g->graph, &s->how, &before, 1, g->path, &b->why)) return false;
+    hotness_rank(s->hot, s->order, HOTNESS_PRESC, reads, NULL, g->graph.whole.indptr, SEED, g->graph.num_nodes);
+    return true;
 }
 
 static bool open_divided(bench* b, splits* s, divided* d, int32_t w, int32_t parts)
@@ -79,6 +112,7 @@ static bool open_divided(bench* b, splits* s, divided* d, int32_t w, int32_t par
     if (!bench_defer(b, close_parts, d)) return false;
     for (int32_t p = 0; p < parts; p++)
         if (!split_part_open(&d->part[p], &g->graph, &s->how, &at, p, s->batch, g->path, &b->why)) return false;
+    limit_caches(s, d, parts);
     return d->there = true;
 }
 
@@ -103,6 +137,7 @@ static bool open_splits(bench* b, splits* s)
     if (!s->seeds || !s->queue || !s->weight || !open_batch(b, s, &s->whole) || !open_batch(b, s, &s->slice)) return false;
     if (!hotness_weigh(s->weight, &s->data->graph, &s->how, s->data->train, s->data->num_train, s->batch, SEED, BEFORE, s->data->path, &b->why))
         return false;
+    if (!rank_rows(b, s)) return false;
     for (int32_t i = 0; i < SIZES; i++)
         for (int32_t w = 0; w < WAYS; w++)
             if (!open_divided(b, s, &s->by_owner[i][w], w, num_parts[i])) return false;
@@ -127,6 +162,23 @@ static bool sample(bench* b, splits* s, ggnn_batch* into, double* seconds, const
     return error_set(&b->why, "%s: node %lld: %s", s->data->path, (long long)into->fault.node, ggnn_status_string(status));
 }
 
+/* What device p of data parallel reads from where: with a cache of the hottest rows (PaGraph), or of its share of them (Quiver). */
+static void count_cached(splits* s, int32_t size, int32_t p)
+{
+    sliced* d = &s->by_slice[size];
+    const int32_t parts = num_parts[size];
+    const int64_t rows = *s->slice.hop[s->how.num_hops - 1].num_src.n;
+    for (int c = 0; c < CACHES; c++) {
+        const int64_t own = ggnn_fill_ratio(cached[c] / 100., s->data->graph.num_nodes);
+        for (int64_t i = 0; i < rows; i++) {
+            const int64_t r = s->hot[s->slice.id[i]];
+            d->own_host[c] += r >= own;
+            d->shared_host[c] += r >= own * parts;
+            d->shared_peer[c] += r < own * parts && r % parts != p;
+        }
+    }
+}
+
 /* Data parallel: device p samples slice p of the batch, as the trainer cuts it, and loads all its input rows, by itself. */
 static bool count_slices(bench* b, splits* s, int32_t size, const ggnn_rng* rng, int64_t n)
 {
@@ -138,6 +190,7 @@ static bool count_slices(bench* b, splits* s, int32_t size, const ggnn_rng* rng,
         const int64_t rows = *s->slice.hop[s->how.num_hops - 1].num_src.n;
         s->by_slice[size].edges += edges_of(&s->slice);
         s->by_slice[size].rows += rows;
+        count_cached(s, size, p);
         for (int32_t w = 0; w < WAYS; w++) {
             divided* d = &s->by_owner[size][w];
             for (int64_t i = 0; d->there && i < rows; i++) d->read_local += d->owner[s->slice.id[i]] == p;
@@ -157,13 +210,15 @@ static double skew(const int64_t* x, int32_t n) /* (max - min) / mean */
     return sum ? (double)(most - least) * n / (double)sum : 0;
 }
 
-static void count_parts(divided* d, int32_t parts, int32_t hops)
+static void count_parts(divided* d, const ggnn_node* hot, int32_t parts, int32_t hops)
 {
     int64_t edges[MOST] = {0}, rows[MOST];
     for (int32_t p = 0; p < parts; p++) {
         const split_part* s = &d->part[p];
         rows[p] = s->count[hops];
         d->rows += rows[p];
+        for (int c = 0; c < CACHES; c++)
+            for (int64_t i = 0; i < rows[p]; i++) d->host[c] += hot[s->list[hops][i]] >= d->limit[c][p];
         for (int32_t h = 0; h < hops; h++) {
             const split_hop* hop = &s->hop[h];
             const int64_t e = *hop->block->num_edges.n;
@@ -195,7 +250,7 @@ static bool count_epoch(bench* b, splits* s)
                 const double start = progress_seconds();
                 if (!split_single(d->part, &s->whole, &b->why)) return false;
                 d->seconds += progress_seconds() - start;
-                count_parts(d, num_parts[i], s->how.num_hops);
+                count_parts(d, s->hot, num_parts[i], s->how.num_hops);
             }
         }
     }
@@ -264,27 +319,66 @@ static bool put_partitions(bench* b, const splits* s, const char* what, const ch
     return true;
 }
 
-/* By link and stage. Features come from the host once a device that loads them. Between devices: ids, in the cooperative
+/* By link and stage, MB a batch. Features come from the host once a device that loads them. Between devices: ids, in the cooperative
    form, and rows of the input layer and of hidden layers, whose gradients come back. */
+enum { LOAD, IDS, INPUT, FORWARD, BACKWARD, STAGES };
+
+static double row_mb(const splits* s)
+{
+    return 1e-6 / (double)s->batches * (double)s->data->features.width * (double)ggnn_type_bytes(s->data->features.type);
+}
+
+static void bytes_of(const splits* s, const divided* d, double stage[STAGES])
+{
+    const int32_t last = s->how.num_hops - 1;
+    int64_t hidden = 0;
+    for (int32_t h = 0; h < last; h++) hidden += d->sent[h];
+    stage[LOAD] = row_mb(s) * (double)d->rows;
+    stage[IDS] = 1e-6 / (double)s->batches * (double)sizeof(ggnn_node) * (double)(d->sent[last] + hidden);
+    stage[INPUT] = row_mb(s) * (double)d->sent[last];
+    stage[FORWARD] = stage[BACKWARD] = 1e-6 / (double)s->batches * (double)hidden * HIDDEN * sizeof(float);
+}
+
 static bool put_bytes(bench* b, const splits* s, int32_t i)
 {
-    enum { LOAD, IDS, INPUT, FORWARD, BACKWARD, STAGES };
     static const char* const stage[STAGES] = {"host: features", "peer: ids", "peer: features", "peer: hidden", "peer: gradients"};
-    const double row = (double)s->data->features.width * (double)ggnn_type_bytes(s->data->features.type);
-    const double mb = 1e-6 / (double)s->batches;
-    const int32_t last = s->how.num_hops - 1;
     bench_table t = {.label = "counted", .unit = "MB a batch", .columns = STAGES};
     snprintf(t.what, sizeof t.what, "P = %d, %d hidden", (int)num_parts[i], HIDDEN);
     for (int32_t k = 0; k < STAGES; k++) snprintf(t.column[k], sizeof t.column[k], "%s", stage[k]);
-    const double data[STAGES] = {mb * row * (double)s->by_slice[i].rows, 0, 0, 0, 0};
+    const double data[STAGES] = {row_mb(s) * (double)s->by_slice[i].rows, 0, 0, 0, 0};
     if (!bench_figures(b, &t, "data parallel", data)) return false;
     for (int32_t w = 0; w < WAYS; w++) {
-        const divided* d = &s->by_owner[i][w];
-        double hidden = 0;
-        for (int32_t h = 0; h < last; h++) hidden += mb * (double)d->sent[h] * HIDDEN * sizeof(float);
-        const double ids = mb * (double)sizeof(ggnn_node) * ((double)d->sent[last] + hidden / (mb * HIDDEN * sizeof(float)));
-        const double x[STAGES] = {mb * row * (double)d->rows, ids, mb * row * (double)d->sent[last], hidden, hidden};
-        if (d->there && !bench_figures(b, &t, way[w].name, x)) return false;
+        double x[STAGES];
+        bytes_of(s, &s->by_owner[i][w], x);
+        if (s->by_owner[i][w].there && !bench_figures(b, &t, way[w].name, x)) return false;
+    }
+    return true;
+}
+
+/* GSplit's Table 1: data parallel with caches as PaGraph's and as Quiver's, and a split by partition. */
+static bool put_caches(bench* b, const splits* s, int32_t i)
+{
+    const sliced* d = &s->by_slice[i];
+    bench_table t = {.label = "counted", .unit = "MB a batch", .columns = 2 * CACHES};
+    double own[2 * CACHES] = {0}, shared[2 * CACHES], x[2 * CACHES];
+    snprintf(t.what, sizeof t.what, "P = %d, caches, %d hidden", (int)num_parts[i], HIDDEN);
+    for (int c = 0; c < CACHES; c++) {
+        snprintf(t.column[c], sizeof t.column[c], "host, %u %%", cached[c]);
+        snprintf(t.column[CACHES + c], sizeof t.column[c], "peer, %u %%", cached[c]);
+        own[c] = row_mb(s) * (double)d->own_host[c];
+        shared[c] = row_mb(s) * (double)d->shared_host[c];
+        shared[CACHES + c] = row_mb(s) * (double)d->shared_peer[c];
+    }
+    if (!bench_figures(b, &t, "own caches", own) || !bench_figures(b, &t, "shared caches", shared)) return false;
+    for (int32_t w = 0; w < WAYS; w++) {
+        const divided* of = &s->by_owner[i][w];
+        double stage[STAGES];
+        bytes_of(s, of, stage);
+        for (int c = 0; c < CACHES; c++) {
+            x[c] = row_mb(s) * (double)of->host[c];
+            x[CACHES + c] = stage[IDS] + stage[INPUT] + stage[FORWARD] + stage[BACKWARD];
+        }
+        if (of->there && !bench_figures(b, &t, way[w].name, x)) return false;
     }
     return true;
 }
@@ -315,6 +409,7 @@ bool bench_split(bench* b)
                 put_partitions(b, s, "skew of input rows", "(max - min) / mean", row_skew) &&
                 put_partitions(b, s, "data parallel's reads of a store over the parts", "remote ones to a local one", remote);
     for (int32_t i = 0; i < SIZES && good; i++) good = put_bytes(b, s, i);
+    for (int32_t i = 0; i < SIZES && good; i++) good = put_caches(b, s, i);
     for (int32_t i = 0; i < SIZES && good; i++) good = put_times(b, s, i);
     return good;
 }

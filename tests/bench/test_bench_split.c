@@ -202,6 +202,42 @@ TEST(where_slices_read_all_rows_p_minus_1_are_remote_to_a_local_one)
     free(text);
 }
 
+/* GSplit's Table 1, on the graph of 27 nodes: 24 seeds, whose slices each read all rows once, by ranks 0 to 26. 10 % of 64 rows are 6,
+   25 % are 16. By modulo of two parts, part 0 owns 14 of them and part 1 13; by range part 0 all of them, for two, and 16 and 11 for four. */
+TEST(caches_take_what_lies_on_a_device_and_leave_the_rest_to_peers_and_host)
+{
+    static const struct {
+        const char *table, *row;
+        double host[3], peer[3]; /* rows of 32 bytes; of a split peers do not depend on caches */
+    } of[] = {{"P = 2, caches, 256 hidden", "own caches", {2 * 27, 2 * 21, 2 * 11}, {0, 0, 0}},
+              {"P = 4, caches, 256 hidden", "own caches", {4 * 27, 4 * 21, 4 * 11}, {0, 0, 0}},
+              {"P = 2, caches, 256 hidden", "shared caches", {2 * 27, 2 * 15, 0}, {0, 6 + 6, 13 + 14}},
+              {"P = 4, caches, 256 hidden", "shared caches", {4 * 27, 4 * 3, 0}, {0, 3 * 24, 3 * 27}},
+              {"P = 8, caches, 256 hidden", "shared caches", {8 * 27, 0, 0}, {0, 7 * 27, 7 * 27}},
+              {"P = 2, caches, 256 hidden", "mod", {27, 8 + 7, 0}, {-1, -1, -1}},
+              {"P = 4, caches, 256 hidden", "mod", {27, 1 + 1 + 1, 0}, {-1, -1, -1}},
+              {"P = 8, caches, 256 hidden", "mod", {27, 0, 0}, {-1, -1, -1}},
+              {"P = 2, caches, 256 hidden", "range", {27, 21, 11}, {0, 0, 0}},
+              {"P = 4, caches, 256 hidden", "range", {27, 10 + 5, 0}, {-1, -1, -1}}};
+    static const char* const link[] = {"peer: ids", "peer: features", "peer: hidden", "peer: gradients"};
+    write_de_bruijn_graph(24);
+    char* text = bench_json("split");
+    for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
+        const char parts = of[k].table[4];
+        char plain[] = "P = ?, 256 hidden";
+        plain[4] = parts;
+        for (int c = 0; c < 3; c++) {
+            static const char* const host[] = {"host, 0 %", "host, 10 %", "host, 25 %"}, *const peer[] = {"peer, 0 %", "peer, 10 %", "peer, 25 %"};
+            double peers = of[k].peer[c] * 32e-6;
+            for (int l = 0; of[k].peer[c] < 0 && l < 4; l++) peers = (l ? peers : 0) + figure(text, plain, of[k].row, link[l]);
+            CHECK(of[k].peer[c] >= 0 || peers > 0);
+            CHECK_NEAR(figure(text, of[k].table, of[k].row, host[c]), of[k].host[c] * 32e-6, 1e-12);
+            CHECK_NEAR(figure(text, of[k].table, of[k].row, peer[c]), peers, 1e-10);
+        }
+    }
+    free(text);
+}
+
 /* 27 seeds: 14 and 13; 7, 7, 7, 6; six times 4, then 3, then none. */
 TEST(slices_of_a_batch_are_those_that_the_trainer_cuts)
 {
@@ -224,6 +260,7 @@ typedef struct {
         double local, edge_skew, row_skew, features, hidden; /* MB a batch */
     } mod, mincut;
     double metis_local, metis_skew, metis_edges_local, metis_edges_skew;
+    double cached[3]; /* MB from the host with 10 % caches of own, shared, of min-cut's parts */
 } shape;
 
 /* Figures of P = 4, as counted once by the trainer's slices. They are the same on every machine; METIS's are its release's. */
@@ -232,17 +269,17 @@ static const shape shapes[] = {
      64.0019669604, 105.097773256,
      {24.4979599431, 0.0993846358553, 0.0629211849221, 0.19428, 5.341696},
      {78.730247332, 0.783576826018, 0.293843409111, 0.063096, 1.752064},
-     91.25, 2.92, 79.75, 0.0832},
+     91.25, 2.92, 79.75, 0.0832, {0.15252, 0.048088, 0.039808}},
     {"planted --nodes 40000 --edges 640000 --classes 16 --train .05",
      11.2905743634, 57.1699977202,
      {25.0320015819, 0.0445961339031, 0.00855928814582, 0.732552, 10.398976},
      {51.222824673, 0.195736056966, 0.191284877642, 0.495072, 6.825472},
-     60.27, 0.0389, 57.48, 0.113},
+     60.27, 0.0389, 57.48, 0.113, {1.151792, 0.708384, 0.470112}},
     {"rmat --nodes 32768 --edges 1000000 --train .05",
      42.607548738, 107.310131323,
      {25.0582687409, 0.0969523290145, 0.0633358532273, 0.1348, 3.34848},
      {68.1626827109, 2.67305253118, 2.45018242388, 0.065728, 1.745664},
-     47.34, 1.82, 35.11, 0.178},
+     47.34, 1.82, 35.11, 0.178, {0.138024, 0.020544, 0.039184}},
 };
 
 static void near_figure(const char* text, const char* what, const char* row, const char* at, double expected)
@@ -256,6 +293,10 @@ static void figures_are_as_recorded(const char* text, const shape* s)
     static const char table[] = "P = 4, 256 hidden";
     near_figure(text, "redundant edges", "data parallel", "P = 4", s->edges);
     near_figure(text, "extra input rows", "data parallel", "P = 4", s->rows);
+    for (int k = 0; k < 3; k++) {
+        static const char* const row[] = {"own caches", "shared caches", "mincut"};
+        near_figure(text, "P = 4, caches, 256 hidden", row[k], "host, 10 %", s->cached[k]);
+    }
     for (int k = 0; k < 2; k++) {
         const char* row = k ? "mincut" : "mod";
         near_figure(text, "local edges", row, "P = 4", k ? s->mincut.local : s->mod.local);
@@ -316,6 +357,7 @@ int main(int argc, char** argv)
     RUN(fanout_and_batch_are_recorded_and_a_batch_has_seeds_for_all);
     RUN(sizes_of_batches_are_refused_where_none_are_counted_or_they_cannot_be);
     RUN(where_slices_read_all_rows_p_minus_1_are_remote_to_a_local_one);
+    RUN(caches_take_what_lies_on_a_device_and_leave_the_rest_to_peers_and_host);
     RUN(slices_of_a_batch_are_those_that_the_trainer_cuts);
     RUN_SLOW(three_shapes_of_graphs_give_the_figures_recorded);
     folder_remove();
