@@ -50,6 +50,7 @@ inline bool open_data(run* r, device* d, const lesson* l, bool classes)
     tiers_source from = {};
     from.graph = l->f->task.graph;
     from.features = l->f->task.features;
+    from.edges = l->f->task.edges;
     from.plan = l->tiered;
     if (classes) from.labels.label = l->f->label;
     else from.labels.target = l->f->target;
@@ -87,17 +88,19 @@ inline void open_run(run* r, device* d, const lesson* l, net_config c, const ggn
     *r = {};
     r->where = d;
     device_enter(d);
+    const bool from_edges = l->f->task.edges.rows != nullptr;
     CHECK(open_data(r, d, l, c.outputs > 1 || l->labelled));
     if (how) {
         loader_plan plan = plan_of(r, *how, batch);
         plan.extract = c.extracted = extract;
-        if (extract) plan.how.last_hop_global = false;
+        if (from_edges) plan.how.keep |= GGNN_KEEP_POSITIONS;
+        if (extract || from_edges) plan.how.last_hop_global = false;
         r->batches = loader_create(d, &plan, nullptr, &why);
         loader_pass pass = pass_of(r, l, 0);
         CHECK(loader_measure(r->batches, &pass, &why));
     }
     const tiers_view* view = tiers_view_of(r->data);
-    net_data data = {&view->graph, &view->features, view->labels};
+    net_data data = {&view->graph, &view->features, view->labels, from_edges ? &view->edges : nullptr};
     c.device = d;
     r->n = net_create(&c, &data, how ? loader_shape(r->batches) : nullptr, nullptr, &why);
     if (!CHECK(r->n != nullptr)) printf("  %s\n", why.text);

@@ -8,7 +8,7 @@
 #include "trainer/device/device.h"
 
 #define CHECKPOINT_X(name) +1
-enum { COUNTERS = 0 CHECKPOINT_COUNTERS(CHECKPOINT_X), DATA = 0 CHECKPOINT_DATA(CHECKPOINT_X), WITHOUT_PRE_FEAT = 4, PARAMS_TEXT_MAX = 8192 };
+enum { COUNTERS = 0 CHECKPOINT_COUNTERS(CHECKPOINT_X), DATA = 0 CHECKPOINT_DATA(CHECKPOINT_X), KNOWN_LEAST = 4, PARAMS_TEXT_MAX = 8192 };
 #undef CHECKPOINT_X
 
 #define CHECKPOINT_X(name) #name,
@@ -18,6 +18,7 @@ static const char* const data_section[DATA] = {CHECKPOINT_DATA(CHECKPOINT_X)};
 static bool is_read(const config* c, const char* section)
 {
     if (strcmp(section, "weight") == 0) return config_reads_weights(c);
+    if (strcmp(section, "edge_feat") == 0) return c->edge_features;
     return strcmp(section, "pre_feat") != 0 || c->preprocess;
 }
 
@@ -181,7 +182,7 @@ static bool same_data(ggnn_file* f, const config* c, const task* t, error* why)
     if (!known) return true;
     int64_t here[DATA];
     char here_text[32], there_text[32];
-    const int64_t* there = need(f, "data_crc", GGNN_FILE_I64, known == WITHOUT_PRE_FEAT ? known : DATA, why);
+    const int64_t* there = need(f, "data_crc", GGNN_FILE_I64, known >= KNOWN_LEAST && known <= DATA ? known : DATA, why);
     data_crcs(c, t, here);
     for (int i = 0; there && i < known; i++) {
         if (there[i] == here[i]) continue;

@@ -4,7 +4,7 @@
      options     u8 (bytes)          the options that shape the training, as command line words, a line each
      params      u8 (bytes)          name, rows, columns of each parameter, a line each, in the order of the arrays
      graph_crc   i64 (1)             the graph it was trained on
-     data_crc    i64 (5)             CHECKPOINT_DATA below: the checksums of the data's other sections
+     data_crc    i64 (6)             CHECKPOINT_DATA below: the checksums of the data's other sections
      division    i64 (2)             devices, and the checksum of whose training node each node is: only with --shuffle
                                      local, where batches depend on them
      counters    i64 (8)             CHECKPOINT_COUNTERS below, in that order
@@ -33,7 +33,7 @@
 
 /* Sections of the data that training reads beside the graph, in the order of data_crc; -1: the data has none, or it is
    not read. Later ones come last. X(section) */
-#define CHECKPOINT_DATA(X) X(feat) X(label) X(split) X(weight) X(pre_feat)
+#define CHECKPOINT_DATA(X) X(feat) X(label) X(split) X(weight) X(pre_feat) X(edge_feat)
 
 /* X(name) */
 #define CHECKPOINT_COUNTERS(X)                                                                                       \

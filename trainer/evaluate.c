@@ -128,7 +128,8 @@ static bool open_layerwise(evaluation* e, const net_config* network, error* why)
     const task* t = e->task;
     bool looks = !net_has(network->model, network->aggregator, NET_ALONE) && !(network->preprocessed && network->layers == 1);
     int32_t widest = net_transformed(network, t->features.width), ranks = e->comm->ranks;
-    const bool numbered = e->view->exchange && !widest; /* the rows of a chunk's sources are sent once */
+    const bool edges_read = e->view->edges.rows != NULL;
+    const bool numbered = (e->view->exchange && !widest) || edges_read; /* the rows of a chunk's sources are sent once */
     batch_sizes room = {{0}, {0}};
     device* d = e->view->device;
     if (d->tight) room = room_of_chunks(e, looks, numbered);
@@ -141,7 +142,8 @@ static bool open_layerwise(evaluation* e, const net_config* network, error* why)
     if (!e->logits) return false;
     loader_plan plan = {.graph = e->view->graph, .features = e->view->features, .batch = e->chunk * ranks,
                         .rank = e->comm->rank, .ranks = ranks, .edges_read = e->view->edges_read,
-                        .how = {.num_hops = 1, .fanout = {looks ? -1 : 0}, .last_hop_global = !numbered}};
+                        .how = {.num_hops = 1, .fanout = {looks ? -1 : 0}, .last_hop_global = !numbered,
+                            .keep = edges_read ? GGNN_KEEP_POSITIONS : 0}};
     e->chunks = loader_create(d, &plan, &room, why);
     if (!e->chunks) return false;
     e->asks.blocks = loader_shape(e->chunks);

@@ -85,8 +85,8 @@ static bool verify(task* t, const config* c, error* why)
 {
     ggnn_file* f = &t->set.file;
     const char* const read[] = {"indptr", "indices", "label", "split", c->preprocess ? "pre_feat" : "feat",
-                                c->preprocess ? "pre_of" : NULL, config_reads_weights(c) ? "weight" : NULL, "part_of", "part_id", "part_degree", "part_held",
-                                "owner"};
+                                c->preprocess ? "pre_of" : NULL, config_reads_weights(c) ? "weight" : NULL,
+                                c->edge_features ? "edge_feat" : NULL, "part_of", "part_id", "part_degree", "part_held", "owner"};
     for (size_t i = 0; i < sizeof read / sizeof *read; i++) {
         const ggnn_file_section* s = read[i] ? ggnn_file_find(f, read[i]) : NULL;
         if (s && !ggnn_file_check(f, s)) return error_set(why, "--verify: %s", f->error);
@@ -176,6 +176,12 @@ bool task_is_of(const task* t, int32_t rank, error* why)
                      t->set.file.path, (int)p->number, (int)p->parts, (int)rank, (int)rank);
 }
 
+static bool open_edges(task* t, error* why)
+{
+    t->edges = dataset_edge_features(&t->set);
+    return t->edges.rows || error_set(why, "--edge-features: %s has no features of edges (section 'edge_feat')", t->set.file.path);
+}
+
 /* ==== opening =================================================================================================== */
 
 /* c->data with the rank's number for {r}; it may not be what is written. */
@@ -206,6 +212,7 @@ bool task_open_part(task* t, const config* c, int32_t rank, error* why)
     const preprocess_model first = c->model == NET_GCN ? PREPROCESS_GCN : PREPROCESS_SAGE;
     bool good = (!c->verify || verify(t, c, why)) && open_part(t, c, why);
     if (good && !t->set.feat.rows) good = error_set(why, "%s: it has no features (section 'feat'); ggnn-data convert --random-features F gives some", t->set.file.path);
+    good = good && (!c->edge_features || open_edges(t, why));
     good = good && (!c->preprocess || preprocess_rows(&t->set, first, &t->features, why));
     good = good && set_loss(t, c, why) && set_splits(t, c, why) && check_evaluation(t, c, why);
     t->trained = t->labels;

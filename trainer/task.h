@@ -11,6 +11,7 @@ typedef struct {
     dataset set;
     ggnn_graph graph;
     ggnn_store features; /* --preprocess: the preprocessed ones */
+    ggnn_store edges;   /* --edge-features: rows by position; else no rows */
     net_labels labels;  /* of all nodes */
     net_labels trained; /* what the loss of training sees: in full batch, others than training nodes have no label */
     int32_t classes;    /* 2 for real targets: below 1/2 and not */

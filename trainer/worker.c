@@ -107,7 +107,7 @@ static bool in_parts(const worker* w, const config* c)
 
 static tiers_source source_of(const worker* w, const config* c, const task* t)
 {
-    tiers_source from = {.graph = t->graph, .features = t->features, .labels = t->trained};
+    tiers_source from = {.graph = t->graph, .features = t->features, .edges = t->edges, .labels = t->trained};
     for (int part = SPLIT_TRAIN; part <= SPLIT_TEST; part++) {
         from.ids[part] = t->ids[part];
         from.count[part] = t->count[part];
@@ -137,7 +137,8 @@ static loader_plan plan_of(const worker* w, const config* c, const net_config* n
     if (plan.batch > w->pass.num_ids) plan.batch = w->pass.num_ids;
     plan.extract = network->extracted;
     plan.exchange = view->exchange;
-    plan.how.last_hop_global = net_reads_store(network) && !plan.extract && !c->trace_step; /* a trace shows each source's row */
+    /* a trace shows each source's row; an SpMM of edges' rows wants local indices */
+    plan.how.last_hop_global = net_reads_store(network) && !plan.extract && !c->trace_step && !c->edge_features;
     plan.overlap = c->pipeline == PIPELINE_OVERLAP;
     if (c->pipeline == PIPELINE_FACTORED) plan.slices = factored_slices(w->comm->ranks);
     if (plan.extract) {
@@ -190,7 +191,7 @@ static bool open_stages(worker* w, const config* c, const task* t, error* why)
     device* d = w->device;
     const tiers_view* view = tiers_view_of(w->tiers);
     const net_config network = network_of(c, t, d, !c->full_batch && !view->local);
-    net_data data = {&view->graph, &view->features, view->labels};
+    net_data data = {&view->graph, &view->features, view->labels, view->edges.rows ? &view->edges : NULL};
     w->pass = pass_of(c, t);
     w->pass.ids = view->ids[SPLIT_TRAIN];
     w->batches = 1;

@@ -21,7 +21,7 @@ static net_config config_for(net_model kind)
 static net* net_of(const net_config* c, const ggnn_store* x)
 {
     static net_data data;
-    data = (net_data){&small->task.graph, x, small->task.labels};
+    data = (net_data){&small->task.graph, x, small->task.labels, NULL};
     net* n = net_create(c, &data, NULL, NULL, &why);
     if (!CHECK(n != NULL)) printf("  %s\n", why.text);
     return n;
@@ -143,6 +143,33 @@ TEST(an_epilogue_counts_its_rows_and_those_of_its_norm)
             }
         net_free(n);
     }
+}
+
+/* A row of each is read, in its own type, and written; then all are read, and the means written. */
+TEST(rows_of_edges_count_once_each)
+{
+    enum { WIDTH_OF_EDGES = 3 };
+    const net_config c = config_for(NET_SAGE);
+    net* n = net_of(&c, &small->task.features);
+    const int64_t E = small->graph->num_edges;
+    ggnn_block b = n->whole.batch.blocks.hop[0];
+    uint16_t* rows = calloc((size_t)E * WIDTH_OF_EDGES, sizeof *rows);
+    float* gathered = calloc((size_t)E * WIDTH_OF_EDGES, sizeof *gathered);
+    b.position = calloc((size_t)E, sizeof *b.position);
+    const ggnn_store halves_of_edges = ggnn_store_plain(rows, E, WIDTH_OF_EDGES, GGNN_F16);
+    const mat edge = {.v = gathered, .ld = WIDTH_OF_EDGES, .cols = WIDTH_OF_EDGES, .rows = b.num_edges};
+    for (int backward = 0; backward < 2; backward++) {
+        begin(n, backward);
+        n->ops->read_edges(n, edge, &halves_of_edges, &b);
+        counted(n, "rows of edges", NET_GATHER, (4 + 2) * E * WIDTH_OF_EDGES, 0);
+        begin(n, backward);
+        n->ops->mean_edges(n, matrix(N, WIDTH_OF_EDGES, 16), &b, edge);
+        counted(n, "means of edges", NET_AGGREGATE, 4 * (E + N) * WIDTH_OF_EDGES, 0);
+    }
+    free(b.position);
+    free(gathered);
+    free(rows);
+    net_free(n);
 }
 
 /* Each edge reads a row and an index, each target's row is written. */
@@ -707,6 +734,7 @@ int main(int argc, char** argv)
     RUN(rows_and_products_count_what_they_read_and_write_once);
     RUN(an_epilogue_counts_its_rows_and_those_of_its_norm);
     RUN(sums_over_neighbours_count_a_row_and_an_index_for_each_edge);
+    RUN(rows_of_edges_count_once_each);
     RUN(attention_and_loss_count_their_rows);
     RUN(features_without_their_zeros_count_their_entries);
     RUN(an_entry_that_is_no_number_is_no_zero);

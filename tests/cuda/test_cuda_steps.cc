@@ -135,6 +135,32 @@ TEST(a_step_reads_the_rows_that_it_is_given)
     CHECK(after[0] == after[1]);
 }
 
+// Rows of edges, of one column and of more than the layers have, with and without room that grows: the CPU's losses.
+TEST(rows_of_edges_train_as_on_the_cpu)
+{
+    lesson l(70, 5, 9, 4);
+    const int64_t edges = l.f->graph->num_edges;
+    for (const int32_t width : {1, 17})
+        for (const kind& k : kinds) {
+            if (!net_has(k.model, k.aggregator, NET_EDGES)) continue;
+            std::vector<float> rows(static_cast<size_t>(edges * width));
+            for (float& x : rows) x = test_uniform() - .5f;
+            l.f->task.edges = ggnn_store_plain(rows.data(), edges, width, GGNN_F32);
+            net_config    c = config_of(k, 2, 4, false);
+            ggnn_sampling how = kind_sampling(&c, false);
+            run           cpu, gpu;
+            open_run(&cpu, cpu_device, &l, c, &how, 16);
+            open_run(&gpu, opened, &l, c, &how, 16);
+            for (int i = 0; i < 12; i++) {
+                const double expected = take_step(&cpu, &l, i), loss = take_step(&gpu, &l, i);
+                if (!CHECK_NEAR(loss, expected, 1e-5 * std::fabs(expected))) printf("  %s, step %d\n", k.name, i);
+            }
+            close_run(&cpu);
+            close_run(&gpu);
+        }
+    CHECK_STR(opened->failed.text, "");
+}
+
 // ==== overlap ==============================================================================================
 
 TEST(sampling_beside_a_step_changes_nothing)
@@ -724,7 +750,7 @@ TEST(an_allocation_that_fails_on_the_device_is_an_error)
         if (r.batches) pass = pass_of(&r, &l, 0);
         good = r.batches && loader_measure(r.batches, &pass, &why);
         const tiers_view* view = tiers_view_of(r.data);
-        net_data data = {&view->graph, &view->features, view->labels};
+        net_data data = {&view->graph, &view->features, view->labels, nullptr};
         c.device = opened;
         if (good) r.n = net_create(&c, &data, loader_shape(r.batches), nullptr, &why);
         for (int i = 0; r.n && i < 8 && !why.text[0]; i++) take_step(&r, &l, i, false);
@@ -1000,6 +1026,7 @@ int main(int argc, char** argv)
     RUN(a_capture_that_fails_is_launched);
     RUN(more_kinds_of_batches_than_graphs_are_kept_train_as_one_kind);
     RUN(a_step_reads_the_rows_that_it_is_given);
+    RUN(rows_of_edges_train_as_on_the_cpu);
     RUN(sampling_beside_a_step_changes_nothing);
     RUN(extracted_rows_change_nothing);
     RUN(two_batches_are_on_their_way_before_this_one_trains);

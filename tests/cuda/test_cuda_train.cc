@@ -11,6 +11,7 @@
 #include "tests/cuda_net.h"
 
 extern "C" {
+#include "tests/edge_rows.h"
 #include "tests/folder.h"
 }
 
@@ -394,6 +395,30 @@ TEST(preprocessed_rows_stand_for_the_first_layer)
         CHECK_EQ(train(all + " --fanout 4,3 --preprocess --log cpu"), 0);
         CHECK_EQ(train(all + " --backend cuda-emulated --fanout 4,3 --preprocess --log gpu"), 0);
         same_logs("cpu", "gpu", model);
+    }
+}
+
+// Rows of edges in the device's memory, in the host's for tiers and parts: the CPU's losses, and each other's bits.
+TEST(rows_of_edges_are_read_wherever_they_lie)
+{
+    static const char* const one[] = {"--store-graph 0 --store-features .4", "--cache presc --cache-ratio .3", "--pipeline serial",
+                                      "--pipeline factored --devices 2", "--unique hash"};
+    const std::string all = "--edge-features --hidden 8 --layers 2 --fanout 4,3 --batch 60 --epochs 2 ";
+    char              from[600], to[600];
+    CHECK_EQ(shell(build + "/ggnn-data generate planted plain --nodes 300 --edges 3000 --classes 5 --features 6 >out 2>&1"), 0);
+    for (ggnn_file_type type : {GGNN_FILE_F32, GGNN_FILE_F16}) {
+        add_edges(folder_path(from, "plain"), folder_path(to, "g"), type, type == GGNN_FILE_F32 ? 5 : 16, 1);
+        CHECK_EQ(train(all + "--log cpu"), 0);
+        CHECK_EQ(train(all + "--log gpu --backend cuda-emulated"), 0);
+        same_logs("cpu", "gpu", "rows of edges");
+        for (const char* how : one) {
+            CHECK_EQ(train(all + how + " --log other --backend cuda-emulated"), 0);
+            for (const char* key : {"loss", "val_loss"}) same_numbers("gpu", "other", "epoch", key, 0);
+            if (test_errors) printf("  %s\n", how);
+        }
+        CHECK_EQ(train(all + "--devices 2 --store replica --log gpu --backend cuda-emulated"), 0);
+        CHECK_EQ(train(all + "--devices 2 --log other --backend cuda-emulated"), 0);
+        for (const char* key : {"loss", "val_loss"}) same_numbers("gpu", "other", "epoch", key, 0);
     }
 }
 
@@ -1071,6 +1096,7 @@ int main(int argc, char** argv)
         RUN_SLOW(any_number_of_devices_takes_the_steps_and_has_the_accuracy_of_one);
         RUN_SLOW(several_devices_write_the_log_of_as_many_of_the_cpu);
         RUN(preprocessed_rows_stand_for_the_first_layer);
+        RUN(rows_of_edges_are_read_wherever_they_lie);
         RUN_SLOW(explain_foresees_what_a_device_reads);
         RUN_SLOW(explain_gives_every_setting_the_room_that_training_leaves);
         RUN(devices_that_sample_for_others_give_the_bits_of_one_fewer);

@@ -145,6 +145,23 @@ static void aggregate(const oracle* o, double* out, const ggnn_block* b, const d
     }
 }
 
+/* out (D, width) += the mean of the edges' rows, as they lie in the fixture's store, times w (F_e, width). */
+static void add_edges(const oracle* o, double* out, const ggnn_block* b, const double* w, int32_t width)
+{
+    const ggnn_store* from = o->f->data.edges;
+    double* mean = matrix(1, from->width);
+    for (int64_t v = 0; v < *b->num_dst.n; v++) {
+        const double sampled = (double)(b->indptr[v + 1] - b->indptr[v]);
+        memset(mean, 0, (size_t)from->width * sizeof *mean);
+        for (int64_t e = b->indptr[v]; e < b->indptr[v + 1]; e++) {
+            const float* row = (const float*)from->rows + b->position[e] * from->width;
+            for (int32_t j = 0; j < from->width; j++) mean[j] += (double)row[j] / sampled;
+        }
+        multiply(out + v * width, mean, w, 1, from->width, width);
+    }
+    free(mean);
+}
+
 static void oracle_pool(const oracle* o, double* out, const ggnn_block* b, const double* x, int32_t in, int32_t width,
                         int32_t l)
 {
@@ -225,6 +242,7 @@ static void oracle_linear(const oracle* o, double* out, const ggnn_block* b, con
     else memcpy(a, x, (size_t)(D * in) * sizeof *a);
     multiply(out, a, parameter(o, mean ? "w_neigh" : "w", l), D, in, width);
     if (mean) multiply(out, x, parameter(o, "w_self", l), D, in, width);
+    if (o->f->data.edges) add_edges(o, out, b, parameter(o, "w_neigh", l) + in * width, width);
     free(a);
 }
 
@@ -500,6 +518,127 @@ TEST(gradients_equal_central_differences_in_sampled_batches)
         for (int variant = 0; variant < 8; variant += 1 + (kind > 1)) check_kind(kind, variant, 3, true);
 }
 
+/* Rows of edges by position, of values that halves have, too. */
+static ggnn_store random_edges(const fixture* f, int32_t width)
+{
+    const int64_t count = f->task.graph.num_edges * width;
+    float* rows = malloc((size_t)count * sizeof *rows);
+    for (int64_t i = 0; i < count; i++) rows[i] = (float)test_below(64) / 16 - 2;
+    return ggnn_store_plain(rows, f->task.graph.num_edges, width, GGNN_F32);
+}
+
+static sampler sampler_with_edges(const fixture* f, const net_config* c)
+{
+    ggnn_sampling how = kind_sampling(c, false);
+    how.keep = GGNN_KEEP_POSITIONS;
+    return sampler_of(f, how, 8);
+}
+
+static net_config mean_config(void)
+{
+    net_kind   mean = {"sage mean", NET_SAGE, NET_MEAN};
+    net_config c = kind_config(&mean, 3, 6, 3);
+    c.device = cpu;
+    return c;
+}
+
+/* GraphSAGE's mean over [neighbour | edge]; rows of 1 column, and wider than what they stand beside. */
+TEST(gradients_with_rows_of_edges_equal_central_differences)
+{
+    for (int variant = 0; variant < 8; variant++) {
+        fixture*   f = random_fixture(24, 9, 3);
+        ggnn_store edges = random_edges(f, variant % 2 ? 1 : 11);
+        net_config c = mean_config();
+        c.layers = 1 + variant % 3;
+        c.residual = variant & 1;
+        c.norm = variant & 2;
+        c.dropout = c.input_dropout = variant & 4 ? .3f : 0;
+        f->data.edges = &edges;
+        sampler s = sampler_with_edges(f, &c);
+        net* n = net_create(&c, &f->data, &s.batch.blocks, NULL, &why);
+        shake(n);
+        for (uint32_t i = 0; i < 2; i++) check_step(n, &c, f, sample(&s, f, i, 8 * i, 8), i, true);
+        net_free(n);
+        sampler_free(&s);
+        free((void*)(uintptr_t)edges.rows);
+        fixture_free(f);
+    }
+}
+
+static net* one_step_with(const fixture* f, const net_config* c, float* grad)
+{
+    sampler s = sampler_with_edges(f, c);
+    net*    n = net_create(c, &f->data, &s.batch.blocks, NULL, &why);
+    step(n, sample(&s, f, 1, 3, 8), 1, true);
+    memcpy(grad, net_state_of(n).grad, (size_t)net_state_of(n).count * sizeof *grad);
+    sampler_free(&s);
+    return n;
+}
+
+/* And each layer's W_neigh has a row for each column of theirs. */
+TEST(rows_of_edges_in_halves_are_read_exactly)
+{
+    enum { MOST = 4096, EDGE = 5 };
+    static float grad[2][MOST];
+    fixture*   f = random_fixture(24, 9, 3);
+    ggnn_store edges = random_edges(f, EDGE), halves = edges;
+    const int64_t count = f->task.graph.num_edges * EDGE;
+    uint16_t* half = malloc((size_t)count * sizeof *half);
+    for (int64_t i = 0; i < count; i++) half[i] = ggnn_float_to_half(((const float*)edges.rows)[i]);
+    halves = ggnn_store_plain(half, f->task.graph.num_edges, EDGE, GGNN_F16);
+    net_config c = mean_config();
+    f->data.edges = &edges;
+    net* n = one_step_with(f, &c, grad[0]);
+    const int64_t params = net_state_of(n).count;
+    net_free(n);
+    f->data.edges = &halves;
+    net_free(one_step_with(f, &c, grad[1]));
+    CHECK(params < MOST && memcmp(grad[0], grad[1], (size_t)params * sizeof(float)) == 0);
+    f->data.edges = NULL;
+    n = one_step_with(f, &c, grad[1]);
+    CHECK_EQ(net_state_of(n).count + EDGE * (c.hidden + c.hidden + c.outputs), params);
+    net_free(n);
+    free(half);
+    free((void*)(uintptr_t)edges.rows);
+    fixture_free(f);
+}
+
+/* By models that read none, or batches that do not say which edges they have. */
+TEST(rows_of_edges_that_cannot_be_read_are_refused)
+{
+    fixture*   f = random_fixture(24, 9, 3);
+    ggnn_store edges = random_edges(f, 2);
+    f->data.edges = &edges;
+    for (int kind = 0; kind < ALL_KINDS; kind++) {
+        net_config c = config_for(kind, 3);
+        ggnn_sampling how = kind_sampling(&c, false);
+        how.keep |= GGNN_KEEP_POSITIONS;
+        sampler s = sampler_of(f, how, 8);
+        why.text[0] = 0;
+        const bool reads = kinds[kind].model == NET_SAGE && kinds[kind].aggregator == NET_MEAN;
+        net* n = net_create(&c, &f->data, &s.batch.blocks, NULL, &why);
+        CHECK_EQ(n != NULL, reads);
+        if (!n) CHECK_STR(why.text, "rows of edges are read by GraphSAGE's mean in sampled batches alone");
+        net_free(n);
+        sampler_free(&s);
+    }
+    for (int i = 0; i < 3; i++) {
+        net_config c = mean_config();
+        ggnn_sampling how = kind_sampling(&c, i == 1);
+        how.keep = i == 0 ? 0 : GGNN_KEEP_POSITIONS;
+        c.full_batch = i == 2;
+        sampler s = sampler_of(f, how, 8);
+        why.text[0] = 0;
+        CHECK(!net_create(&c, &f->data, i == 2 ? NULL : &s.batch.blocks, NULL, &why));
+        CHECK_STR(why.text, i == 2 ? "rows of edges are read by GraphSAGE's mean in sampled batches alone"
+                                   : "rows of edges need batches with local indices and positions");
+        sampler_free(&s);
+    }
+    why.text[0] = 0;
+    free((void*)(uintptr_t)edges.rows);
+    fixture_free(f);
+}
+
 /* Whose first layer is the last. */
 TEST(gradients_of_one_layer_equal_central_differences)
 {
@@ -590,7 +729,7 @@ TEST(global_last_hop_and_other_stores_give_the_same_bits)
         rank[v] = (ggnn_node)(v % 2 ? 40 - v : v);
         memcpy(part[rank[v] % 3] + rank[v] / 3 * 12, f->features + v * 12, 12 * sizeof(float));
     }
-    net_data over_parts = {&f->task.graph, &parts, {f->label, NULL}};
+    net_data over_parts = {&f->task.graph, &parts, {f->label, NULL}, NULL};
     for (int kind = 0; kind < ALL_KINDS; kind++) {
         net_config c = config_for(kind, 3);
         float plain[24], other[24];
@@ -633,7 +772,7 @@ TEST(half_precision_features_are_read_exactly)
     fixture*    f = random_fixture(40, 12, 3);
     uint16_t    half[40 * 12];
     ggnn_store  store = ggnn_store_plain(half, 40, 12, GGNN_F16);
-    net_data    halves = {&f->task.graph, &store, {f->label, NULL}};
+    net_data    halves = {&f->task.graph, &store, {f->label, NULL}, NULL};
     for (int i = 0; i < 40 * 12; i++) {
         half[i] = ggnn_float_to_half(f->features[i]);
         f->features[i] = ggnn_half_to_float(half[i]);
@@ -761,7 +900,7 @@ static int64_t run_evaluation(score* result, const config* how, const task* t, n
     device_enter(c.device);
     tiers* opened = open_tiers(c.device, t);
     const tiers_view* view = tiers_view_of(opened);
-    net_data data = {&view->graph, &view->features, view->labels};
+    net_data data = {&view->graph, &view->features, view->labels, NULL};
     plan.graph = view->graph;
     plan.features = view->features;
     for (int32_t h = 0; h < c.layers && c.model != NET_MLP; h++) plan.how.fanout[h] = 2;
@@ -976,7 +1115,7 @@ TEST(features_without_their_zeros_give_the_same_but_for_rounding)
     fixture*    f = random_fixture(N, COLUMNS, 3);
     uint16_t    half[N * COLUMNS];
     ggnn_store  store = ggnn_store_plain(half, N, COLUMNS, GGNN_F16);
-    net_data    halves = {&f->task.graph, &store, {f->label, NULL}};
+    net_data    halves = {&f->task.graph, &store, {f->label, NULL}, NULL};
     for (int kind = 0; kind < NUM_KINDS; kind++)
         for (int variant = 0; variant < 8; variant++) {
             const int64_t entries = variant & 4 ? 199 : variant & 2 ? 198 : 0;
@@ -1057,7 +1196,7 @@ TEST(profile_counts_half_precision_rows_as_they_lie)
     fixture*    f = random_fixture(40, 12, 3);
     uint16_t    half[40 * 12] = {0};
     ggnn_store  store = ggnn_store_plain(half, 40, 12, GGNN_F16);
-    net_data    halves = {&f->task.graph, &store, {f->label, NULL}};
+    net_data    halves = {&f->task.graph, &store, {f->label, NULL}, NULL};
     for (int kind = 1; kind < 5; kind += 3) {
         net_config c = config_for(kind, 3);
         c.layers = 1;
@@ -1358,7 +1497,7 @@ TEST(real_targets_are_binary_labels_between)
     c.full_batch = true;
     const float target[6] = {0, 1, 0.25f, NAN, 1, NAN};
     net_labels labels = {NULL, target};
-    net_data data = {&f->task.graph, &f->task.features, labels};
+    net_data data = {&f->task.graph, &f->task.features, labels, NULL};
     net*  n = net_create(&c, &data, NULL, NULL, &why);
     double  expected = 0, one = 0;
     net_rows logits = net_forward(n, net_whole(n), 0, true);
@@ -1557,6 +1696,9 @@ int main(int argc, char** argv)
     RUN(optimizers_equal_pytorch);
     RUN_SLOW(gradients_equal_central_differences_in_full_batch);
     RUN_SLOW(gradients_equal_central_differences_in_sampled_batches);
+    RUN(gradients_with_rows_of_edges_equal_central_differences);
+    RUN(rows_of_edges_in_halves_are_read_exactly);
+    RUN(rows_of_edges_that_cannot_be_read_are_refused);
     RUN(gradients_of_one_layer_equal_central_differences);
     RUN(gradients_of_many_rows_equal_central_differences);
     RUN(wide_rows_equal_the_plain_implementation);

@@ -26,6 +26,7 @@ static const struct {
     {"attention-dropout", "0 .25"},
     {"fanout", "full -1 3 2,2 -1,3 3,2,1"},
     {"preprocess", ""},
+    {"edge-features", ""},
     {"sampler", "fisher-yates path-doubling rejection reservoir weighted replacement walk walk"},
     {"batch", "1 7 20 1000"},
     {"walks", "1 5"},
@@ -356,7 +357,7 @@ TEST(two_thousand_combinations_of_options_are_done_or_refused_in_a_clear_sentenc
 static bool make_files(void)
 {
     static const char* const policy[] = {"degree", "aligraph", "presc", "optimal", "dual", "random"};
-    bool good = finish(start("ggnn-data", "generate planted tiny.ggnn --nodes 60 --edges 480 --classes 2 --features 6")) == 0 &&
+    bool good = finish(start("ggnn-data", "generate planted tiny.ggnn --nodes 60 --edges 480 --classes 2 --features 6 --edge-features 3")) == 0 &&
                 finish(start("ggnn-data", "preprocess tiny.ggnn --model sage --out same.ggnn")) == 0 &&
                 finish(start("ggnn-data", "preprocess tiny.ggnn --model gcn --out gcn.ggnn")) == 0 &&
                 train("--data same.ggnn --hidden 8 --fanout 3,2 --epochs 2 --save trained") == 0;

@@ -293,6 +293,13 @@ void cpu_read_rows(net* n, mat out, mat x)
     cpu_stop(n, x.v ? NET_ELEMENTWISE : NET_GATHER, start, bytes_of(out) + mat_rows(out) * out.cols * width);
 }
 
+void cpu_read_edges(net* n, mat out, const ggnn_store* from, const ggnn_block* b)
+{
+    double start = cpu_start();
+    ggnn_gather_edges(out.v, out.ld, GGNN_F32, from, b->position, edges_of(b));
+    cpu_stop(n, NET_GATHER, start, bytes_of(out) + edges_of(b) * out.cols * ggnn_type_bytes(from->type));
+}
+
 void cpu_transpose(net* n, ggnn_block* t, const ggnn_block* b)
 {
     double start = cpu_start();
@@ -355,6 +362,13 @@ void cpu_aggregate(net* n, mat out, int32_t* arg, ggnn_reduce how, const ggnn_bl
     if (x.v) ggnn_spmm(out.v, out.ld, arg, how, b, s, weight, 1, x.v, x.ld, x.cols);
     else ggnn_aggregate(out.v, out.ld, how, b, s, weight, 1, x.store);
     cpu_stop(n, x.v ? NET_AGGREGATE : NET_GATHER, start, aggregate_bytes(b, out, element));
+}
+
+void cpu_mean_edges(net* n, mat out, const ggnn_block* b, mat edge)
+{
+    double start = cpu_start();
+    ggnn_spmm_edges(out.v, out.ld, NULL, GGNN_MEAN, GGNN_EDGE_COPY, b, NULL, NULL, 1, NULL, 0, edge.v, edge.ld, out.cols);
+    cpu_stop(n, NET_AGGREGATE, start, bytes_of(edge) + bytes_of(out));
 }
 
 void cpu_aggregate_arg_back(net* n, mat dx, const ggnn_block* t, const ggnn_block* b, mat dout,

@@ -176,6 +176,12 @@ static void cuda_read_rows(net* n, mat out, mat x)
                         columns(out)), "copying rows");
 }
 
+static void cuda_read_edges(net* n, mat out, const ggnn_store* from, const ggnn_block* b)
+{
+    stage_timer timed(n, NET_GATHER);
+    check(n, ggnn_cuda_gather_edges(out.v, out.ld, GGNN_F32, from, b->position, b->num_edges, stream_of(n)), "gathering rows of edges");
+}
+
 static void cuda_add(net* n, mat out, mat a)
 {
     stage_timer timed(n, NET_ELEMENTWISE);
@@ -318,6 +324,13 @@ static void cuda_aggregate(net* n, mat out, int32_t* arg, ggnn_reduce how, const
     else
         check(n, ggnn_cuda_aggregate(out.v, out.ld, how, b, s, weight, 1, x.store, stream),
               "aggregation of stored rows");
+}
+
+static void cuda_mean_edges(net* n, mat out, const ggnn_block* b, mat edge)
+{
+    stage_timer timed(n, NET_AGGREGATE);
+    check(n, ggnn_cuda_spmm_edges(out.v, out.ld, nullptr, GGNN_MEAN, GGNN_EDGE_COPY, b, nullptr, nullptr, 1, nullptr, 0, edge.v,
+                                  edge.ld, out.cols, stream_of(n)), "a mean of edges' rows");
 }
 
 static void cuda_aggregate_arg_back(net* n, mat dx, const ggnn_block* t, const ggnn_block* b, mat dout,

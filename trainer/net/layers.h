@@ -137,11 +137,13 @@ const model* model_of(const net_config* config, int32_t l); /* of layer l */
    Matrices and graph:
      gemm        c = beta c + op(a) op(b)
      read_rows   out = x, from a store or not
+     read_edges  out (E, cols) = the rows of b's edges, by position
      drop        dropout in place, of rows of nodes `id`, which layer l reads
      add         out[: rows of a, :] += a
      finish      h = dropout(activation(norm(h + bias)))
      finish_back dh in place, and the gradients of e's parameters
      index_by_id indices = first + b->neighbor
+     mean_edges  out (D, cols) = the mean of the rows of each list's edges; 0 where it is empty
      scale_*     ggnn_scale_mean, ggnn_scale_weights, ggnn_scale_gcn
      scores      e[u,k] = z[u, head k] . a[k,:];  scores_back adds to dz
      mean_heads  (D, C) of (D, K C)
@@ -162,6 +164,7 @@ const model* model_of(const net_config* config, int32_t l); /* of layer l */
     OP(net_losses, losses, (net * n, bool wait))                                                                 \
     OP(void, gemm, (net * n, mat c, mat a, bool at, mat b, bool bt, float beta))                                 \
     OP(void, read_rows, (net * n, mat out, mat x))                                                               \
+    OP(void, read_edges, (net * n, mat out, const ggnn_store* from, const ggnn_block* b))                        \
     OP(void, drop, (net * n, mat x, const ggnn_node* id, uint32_t threshold, int32_t l))                         \
     OP(void, add, (net * n, mat out, mat a))                                                                     \
     OP(void, finish, (net * n, mat h, const epilogue* e))                                                        \
@@ -174,6 +177,7 @@ const model* model_of(const net_config* config, int32_t l); /* of layer l */
     OP(void, aggregate,                                                                                          \
        (net * n, mat out, int32_t* arg, ggnn_reduce how, const ggnn_block* b, const ggnn_scale* s,               \
         const float* weight, mat x))                                                                             \
+    OP(void, mean_edges, (net * n, mat out, const ggnn_block* b, mat edge))                                      \
     OP(void, aggregate_arg_back,                                                                                 \
        (net * n, mat dx, const ggnn_block* t, const ggnn_block* b, mat dout, const int32_t* arg))                \
     OP(void, scores, (net * n, float* e, mat z, mat a))                                                          \
@@ -225,15 +229,16 @@ struct net {
     char*  memory;
     size_t used;
 
-    /* the most that plans of the backend have to take: columns of any matrix, rows over targets or sources, a block that
-       is transposed */
+    /* the most that plans of the backend have to take: columns of any matrix, rows over targets or sources, edges of a
+       block, a block that is transposed */
     int32_t widest;
-    int64_t most_rows;
+    int64_t most_rows, most_edges;
     extent  most_transposed;
 
     /* the input: its rows (S, in), where they are not read straight from the store; (N) GCN's 1 / sqrt(d), by global id */
     mat     gathered;
     int64_t gathered_rows;
+    mat     edge_rows; /* (E, width) of the layer whose turn it is; no edge's row has a gradient */
     float*  inv_sqrt;
 
     /* the loss: (seeds, outputs); (seeds); (1) what it leaves for the reduction and the update; of all steps on a CPU,

@@ -102,14 +102,18 @@ static void gcn_backward(net* n, layer* y, mat dx, mat dout)
 
 /* ==== GraphSAGE, Hamilton et al. 2017: out = x_v W_self + (mean of x, or max of relu(x W_pool + b)) W_neigh === */
 /* The two weights lie one above the other, so that [x_v | neighbours'] W is one product. The importance aggregator is a
-   mean weighted by how often walks visited each neighbour (PinSAGE, Ying et al. 2018). */
+   mean weighted by how often walks visited each neighbour (PinSAGE, Ying et al. 2018). With rows of edges the mean is that of
+   [x_u | edge], and W_neigh has as many rows more. */
+
+static int32_t edge_width(const net* n) { return n->data.edges ? n->data.edges->width : 0; }
 
 static void sage_plan(net* n, layer* y)
 {
+    const int32_t neighbour = y->in + edge_width(n);
     y->w = net_parameter(n, y, "w_self", y->in, y->out, GLOROT);
-    net_parameter(n, y, "w_neigh", y->in, y->out, GLOROT);
-    y->w.v.rows.max = y->w.d.rows.max = 2 * y->in;
-    y->a = net_matrix(n, y->most_dst, 2 * y->in);
+    net_parameter(n, y, "w_neigh", neighbour, y->out, GLOROT);
+    y->w.v.rows.max = y->w.d.rows.max = y->in + neighbour;
+    y->a = net_matrix(n, y->most_dst, y->in + neighbour);
 }
 
 static void sage_mean_plan(net* n, layer* y)
@@ -124,15 +128,26 @@ static const float* sage_weights(const net* n, const layer* y)
     return n->config.aggregator == NET_IMPORTANCE ? y->block->weight : NULL;
 }
 
+/* The last columns of a: inputs, which want no gradient. */
+static void sage_mean_edges(net* n, const layer* y, mat a)
+{
+    const int32_t width = edge_width(n);
+    if (!width) return;
+    mat rows = mat_head(n->edge_rows, y->block->num_edges);
+    n->ops->read_edges(n, rows, n->data.edges, y->block);
+    n->ops->mean_edges(n, mat_columns(a, 2 * y->in, width), y->block, rows);
+}
+
 static void sage_mean_forward(net* n, layer* y, mat out)
 {
-    mat a = targets(y, y->a);                                                /* a = [x_v | mean] (D, 2 in) */
+    mat a = targets(y, y->a);                                                /* a = [x_v | mean] (D, 2 in), | edges' */
     const float* weight = sage_weights(n, y);
     ggnn_scale by_weight = {NULL, y->dst, NULL}, *scale = weight ? &by_weight : NULL;
     if (weight) n->ops->scale_weights(n, y->dst, y->block, weight);
     n->ops->read_rows(n, mat_columns(a, 0, y->in), targets(y, y->x));
     if (net_sums_in_parts(n, y)) net_mean_in_parts(n, y, mat_columns(a, y->in, y->in));
     else n->ops->aggregate(n, mat_columns(a, y->in, y->in), NULL, GGNN_MEAN, y->block, scale, weight, y->x);
+    sage_mean_edges(n, y, a);
     n->ops->gemm(n, out, a, false, y->w.v, false, 0);                        /* out = a W        (D, out) */
 }
 
@@ -293,7 +308,7 @@ static const model
     gat = {ACTIVATION_ELU, gat_plan, gat_transform, gat_forward, gat_backward, NET_HEADS | NET_MULTIPLIES},
     mlp = {ACTIVATION_RELU, mlp_plan, NULL, mlp_forward, mlp_backward, NET_ALONE | NET_MULTIPLIES},
     sage[] = {
-        [NET_MEAN] = {ACTIVATION_RELU, sage_mean_plan, NULL, sage_mean_forward, sage_mean_backward, NET_SUMMED},
+        [NET_MEAN] = {ACTIVATION_RELU, sage_mean_plan, NULL, sage_mean_forward, sage_mean_backward, NET_SUMMED | NET_EDGES},
         [NET_SAGE_GCN] = {ACTIVATION_RELU, gcn_plan, NULL, gcn_forward, gcn_backward, NET_LINEAR},
         [NET_POOL] = {ACTIVATION_RELU, sage_pool_plan, sage_pool_transform, sage_pool_forward, sage_pool_backward, 0},
         [NET_IMPORTANCE] = {ACTIVATION_RELU, sage_mean_plan, NULL, sage_mean_forward, sage_mean_backward, NET_VISITS},

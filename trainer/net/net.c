@@ -55,15 +55,18 @@ static void plan(net* n)
 {
     const layer* last = &n->layer[n->config.layers - 1];
     n->most_rows = 0;
+    n->most_edges = n->chunk.most.edges;
     n->used = 0;
     n->num_params = 0;
     n->state.count = 0;
     for (int32_t l = 0; l < n->config.layers; l++) {
         plan_layer(n, &n->layer[l]);
         n->most_rows = larger(n->most_rows, larger(n->layer[l].train.src, n->layer[l].most_dst));
+        n->most_edges = larger(n->most_edges, n->layer[l].train.edges);
     }
     if (n->layer[0].model->transform && n->chunk.most.dst) plan_chunk(n);
     n->gathered = net_matrix(n, n->gathered_rows, (int32_t)larger(n->data.features->width, n->config.hidden));
+    if (n->data.edges) n->edge_rows = net_matrix(n, n->most_edges, n->data.edges->width);
     n->dlogits = net_matrix(n, last->train.dst, last->out);
     if (n->config.split) n->pushed = net_matrix(n, n->most_rows, n->widest);
     n->row_loss = net_take(n, (size_t)last->train.dst, sizeof *n->row_loss);
@@ -151,6 +154,8 @@ static bool make_whole(net* n, error* why)
 /* Of a batch, where there is one. */
 static bool has_weights(const ggnn_batch* b) { return !b || b->how.keep & GGNN_KEEP_WEIGHTS; }
 
+static bool has_places(const ggnn_batch* b) { return !b || (b->how.keep & GGNN_KEEP_POSITIONS && !b->how.last_hop_global); }
+
 static bool check_config(const net_config* c, const ggnn_batch* like, const net_chunk* chunk, error* why)
 {
     if (c->layers < 1 || c->layers > NET_LAYERS_MAX)
@@ -226,10 +231,20 @@ static bool allocate(net* n, error* why)
     return true;
 }
 
+static bool check_edges(const net_config* c, const ggnn_batch* like, const net_chunk* chunk, error* why)
+{
+    if (!net_has(c->model, c->aggregator, NET_EDGES) || c->preprocessed || c->full_batch || c->split)
+        return error_set(why, "rows of edges are read by GraphSAGE's mean in sampled batches alone");
+    if (!has_places(like) || !has_places(chunk ? chunk->blocks : NULL))
+        return error_set(why, "rows of edges need batches with local indices and positions");
+    return true;
+}
+
 net* net_create(const net_config* config, const net_data* data, const ggnn_batch* like, const net_chunk* chunk,
                 error* why)
 {
     if (!check_config(config, like, chunk, why)) return NULL;
+    if (data->edges && !check_edges(config, like, chunk, why)) return NULL;
     net* n = memory_new(sizeof *n, "the network", why);
     if (!n) return NULL;
     n->config = *config;

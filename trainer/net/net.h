@@ -48,7 +48,8 @@ typedef enum {
     NET_BY_DEGREE = 8,  /* divides by degrees (net.inv_sqrt), which is an unbiased estimate under uniform sampling alone */
     NET_MULTIPLIES = 16, /* a first layer only multiplies its features by weights */
     NET_LINEAR = 32,    /* as NET_MULTIPLIES, where it sums fewer columns after the product */
-    NET_SUMMED = 64     /* what a first layer sums of its features is the same in each step: preprocess.h can sum it before */
+    NET_SUMMED = 64,    /* what a first layer sums of its features is the same in each step: preprocess.h can sum it before */
+    NET_EDGES = 128     /* reads rows of edges, where there are some */
 } net_trait;
 
 /* Has the model, with this aggregator where it takes one, one of these traits? */
@@ -81,11 +82,12 @@ typedef struct {
 } net_config;
 
 /* What is read and never written; must outlive the net. What it points to lies on the net's device. labels may be
-   {NULL, NULL} where nothing is trained. */
+   {NULL, NULL} where nothing is trained. With edges all batches have local indices and positions (GGNN_KEEP_POSITIONS). */
 typedef struct {
     const ggnn_graph* graph;
     const ggnn_store* features;
     net_labels        labels;
+    const ggnn_store* edges; /* rows of edges, by position: GraphSAGE's mean is then that of [x_u | edge]. NULL: not read */
 } net_data;
 
 /* What evaluation asks of a net: room for one-hop blocks as large as `blocks`, and where its transformed rows of nodes

@@ -37,7 +37,7 @@ typedef struct {
     /* model; the enumerators of net.h */
     int model, aggregator, norm;
     int64_t layers, hidden, heads, out_heads;
-    bool residual, preprocess;
+    bool residual, preprocess, edge_features;
     double dropout, input_dropout, attention_dropout;
     /* mini-batches */
     const char* fanout_text;

@@ -31,6 +31,18 @@ const config_rule config_rules[] = {
     {"walk-length", IDLE, "sampler walk", ""},
     {"walk-restart", IDLE, "sampler walk", ""},
 
+    /* rows of edges */
+    {"edge-features", NEEDS, "model sage", ", whose mean alone reads them"},
+    {"edge-features", NEEDS, "aggregator mean", ", which alone reads them"},
+    {"edge-features", EXCLUDES, "sampler walk", "--sampler walk takes nodes, not edges of a list, so there is no row to read"},
+    {"edge-features", EXCLUDES, "preprocess", "what --preprocess has summed of the first layer has no features of edges"},
+    {"edge-features", EXCLUDES, "fanout full", "with --fanout full the whole graph is one batch, which has no positions; " ALL_NEIGHBOURS},
+    {"edge-features", EXCLUDES, "parallel split", "--parallel split moves rows of nodes alone; use --parallel data"},
+    {"edge-features", EXCLUDES, "gather exchange or store shards",
+     "with --gather exchange, and --store shards, rows of nodes alone are sent; use --gather pointer"},
+    {"edge-features", EXCLUDES, "explain", "--explain does not count what is read of edges"},
+    {"edge-features", EXCLUDES, "trace-step !0", "--trace-step prints rows of nodes alone"},
+
     /* the learning rate */
     {"lr-step", IDLE, "lr-schedule step", ""},
     {"lr-decay", IDLE, "lr-schedule step", ""},

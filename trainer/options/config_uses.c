@@ -9,6 +9,7 @@ ggnn_sampling config_sampling(const config* c)
     const bool alone = config_has(c, NET_ALONE);
     ggnn_sampling how = {.method = (ggnn_method)c->sampler, .num_hops = (int32_t)c->layers};
     if (config_counts_visits(c)) how.keep = GGNN_KEEP_WEIGHTS;
+    if (c->edge_features) how.keep |= GGNN_KEEP_POSITIONS;
     how.walk = (ggnn_walks){(int32_t)c->walks, (int32_t)c->walk_length, (float)c->walk_restart};
     for (int32_t h = 0; h < how.num_hops; h++) how.fanout[h] = alone ? 0 : c->fanout[h];
     if (alone) how.method = GGNN_FISHER_YATES; /* an MLP has no neighbours to choose */

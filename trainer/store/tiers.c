@@ -113,6 +113,17 @@ static const void* pin(tiers* t, const void* from, size_t bytes, const char* wha
     return there;
 }
 
+static size_t edge_bytes(const ggnn_store* f, const ggnn_graph* g) { return f->rows ? (size_t)g->num_edges * (size_t)f->pitch : 0; }
+
+/* Rows of edges: a replica has them, tiers and parts read the host's. */
+static void show_edges(tiers* t, const tiers_source* from, bool replica, error* why)
+{
+    const size_t bytes = edge_bytes(&from->edges, &from->graph);
+    t->view.edges = from->edges;
+    if (replica) t->view.edges.rows = show(t, from->edges.rows, bytes, "the features of edges", why);
+    else t->view.edges.rows = pin(t, from->edges.rows, bytes, "features of edges", why);
+}
+
 /* ==== pieces: lists or rows of some nodes, one after the other ================================================== */
 
 typedef struct {
@@ -649,6 +660,7 @@ int64_t tiers_bytes(const tiers_source* from, int32_t part, int32_t parts)
     const piece whole = {N, from->graph.num_edges, 0};
     const piece rows = {rows_there(&from->features, own[TIERS_FEATURES].nodes), 0, 0};
     int64_t bytes = N * (int64_t)sizeof(int32_t) + (int64_t)bytes_of(from, TIERS_FEATURES, rows);
+    if (parts == 1) bytes += (int64_t)edge_bytes(&from->edges, &from->graph);
     bytes += (int64_t)bytes_of(from, TIERS_GRAPH, from->exchange ? whole : own[TIERS_GRAPH]);
     if (parts > 1 && owners_are_ranked(from)) bytes += (from->samplers ? 2 : 1) * N * (int64_t)sizeof(ggnn_node);
     for (int i = 0; i < TIERS_LISTS; i++) bytes += from->count[i] * (int64_t)sizeof(ggnn_node);
@@ -777,6 +789,7 @@ bool tiers_open(tiers** opened, device* d, const tiers_source* from, error* why)
     if (!split) show_graph(t, &from->graph, why);
     if (!split && !exchanged) show_features(t, &from->features, from->graph.num_nodes, why);
     if (exchanged && !open_exchange(t, from, why)) return false;
+    show_edges(t, from, !split && !exchanged, why);
     t->view.labels.label = show(t, from->labels.label, nodes * sizeof *t->view.labels.label, "labels", why);
     t->view.labels.target = show(t, from->labels.target, nodes * sizeof *t->view.labels.target, "targets", why);
     for (int i = 0; i < TIERS_LISTS; i++)

@@ -62,6 +62,7 @@ typedef struct { /* the host's arrays; must outlive the views */
     ggnn_graph graph;    /* plain */
     ggnn_store features; /* plain; or of a part of the nodes, the others having no rows: one part, in an array (part_features). Without
                             `over`; a plan stores none of them, caches what is there, and its host tier is that array */
+    ggnn_store edges;    /* plain, rows of edges by position; rows NULL: none are read */
     net_labels labels;   /* (num_nodes) */
     const ggnn_node* ids[TIERS_LISTS]; /* (count[i]) lists of nodes that passes go over; NULL: there is none */
     int64_t count[TIERS_LISTS];
@@ -90,6 +91,7 @@ typedef struct { /* what a loader and a net read. What it points to is memory of
     device*    device;
     ggnn_graph graph;
     ggnn_store features;
+    ggnn_store edges;    /* of the source, in the device's own memory with a replica, else in the host's; not counted */
     net_labels labels;
     const ggnn_node* ids[TIERS_LISTS];
     ggnn_layout marks;     /* of loader_plan: `features` as the machine's first device has them. No parts: no one marks */

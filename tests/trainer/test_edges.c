@@ -1,0 +1,132 @@
+/* --edge-features: the same losses wherever rows of edges lie and whoever computes, what a checkpoint keeps of them, and what
+   cannot read them. */
+#include "tests/edge_rows.h"
+#include "tests/train_tool.h"
+
+static const char shared[] = "--data edges.ggnn --edge-features --hidden 8 --batch 60 --fanout 4,3 --epochs 2";
+
+static bool same_epochs(const char* a, const char* b)
+{
+    read_log(&first, a, "epoch");
+    read_log(&second, b, "epoch");
+    leave_out(&first, "device_memory_bytes");
+    leave_out(&second, "device_memory_bytes");
+    return same_records(&first, &second);
+}
+
+static bool trains_alike(const char* base, const char* options)
+{
+    bool good = CHECK_EQ(trainf("%s %s --log other", shared, options), 0) != 0;
+    good = good && same_epochs(base, "other");
+    if (!good) printf("  %s\n%s", options, output);
+    return good;
+}
+
+TEST(losses_are_the_same_bits_wherever_rows_of_edges_lie)
+{
+    static const char* const alone[] = {"--threads 3", "--pipeline overlap", "--store-graph 0 --store-features 0",
+                                        "--store-graph .3 --cache presc --cache-ratio .3", "--cache dual --cache-ratio .4 --eval-memory 0",
+                                        "--pipeline factored --devices 2 --samplers 1"};
+    static const char* const three[] = {"--store parts", "--store parts --owners hash", "--store-graph .5 --cache degree --cache-ratio .2",
+                                        "--pipeline overlap", "--pipeline factored --devices 4 --samplers 2"};
+    CHECK_EQ(trainf("%s --threads 1 --log one", shared), 0);
+    for (size_t i = 0; i < sizeof alone / sizeof *alone; i++) trains_alike("one", alone[i]);
+    CHECK_EQ(trainf("%s --devices 3 --log three", shared), 0);
+    for (size_t i = 0; i < sizeof three / sizeof *three; i++) {
+        char options[200];
+        snprintf(options, sizeof options, "%s%s", strstr(three[i], "--devices") ? "" : "--devices 3 ", three[i]);
+        trains_alike("three", options);
+    }
+}
+
+/* Full evaluation reads the rows of whole lists, as sampled evaluation of all neighbours does. */
+TEST(both_evaluations_see_the_same_rows)
+{
+    CHECK_EQ(trainf("%s --fanout=-1,-1 --eval full --log full", shared), 0);
+    CHECK_EQ(trainf("%s --fanout=-1,-1 --eval sampled --log sampled", shared), 0);
+    CHECK(same_epochs("full", "sampled"));
+    CHECK_EQ(trainf("%s --fanout=-1,-1 --eval full --devices 3 --log several", shared), 0);
+    const double one = last_number("full", "epoch", "val_loss"), several = last_number("several", "epoch", "val_loss");
+    CHECK_NEAR(several, one, 1e-5 * one);
+}
+
+/* They are read: other rows, other losses; halves of the same values, the same ones; and none, none. */
+TEST(losses_follow_the_rows)
+{
+    add_edges("planted.ggnn", "halves.ggnn", GGNN_FILE_F16, 5, 1);
+    add_edges("planted.ggnn", "others.ggnn", GGNN_FILE_F32, 5, -1);
+    CHECK_EQ(trainf("%s --log one", shared), 0);
+    trains_alike("one", "--data halves.ggnn");
+    const double loss = last_number("one", "epoch", "loss");
+    CHECK_EQ(trainf("%s --data others.ggnn --log other", shared), 0);
+    CHECK(fabs(last_number("other", "epoch", "loss") - loss) > 1e-6);
+    CHECK_EQ(train("--data edges.ggnn --hidden 8 --batch 60 --fanout 4,3 --epochs 2 --log without"), 0);
+    CHECK_EQ(train("--data planted.ggnn --hidden 8 --batch 60 --fanout 4,3 --epochs 2 --log plain"), 0);
+    CHECK(same_epochs("without", "plain"));
+}
+
+TEST(a_checkpoint_goes_on_over_the_same_rows_alone)
+{
+    add_edges("planted.ggnn", "others.ggnn", GGNN_FILE_F32, 5, -1);
+    add_edges("planted.ggnn", "wider.ggnn", GGNN_FILE_F32, 6, 1);
+    CHECK_EQ(trainf("%s --epochs 4 --save whole", shared), 0);
+    CHECK_EQ(trainf("%s --save half", shared), 0);
+    CHECK_EQ(train("--data edges.ggnn --resume half --epochs 4 --save again"), 0);
+    CHECK_EQ(shell("cmp whole again"), 0);
+    CHECK_EQ(train("--data others.ggnn --resume half --epochs 4"), 1);
+    CHECK(says("was trained with another section 'edge_feat' (checksum ") && says("others.ggnn (checksum "));
+    CHECK_EQ(train("--data wider.ggnn --resume half --epochs 4"), 1);
+    CHECK_EQ(train("--data planted.ggnn --resume half --epochs 4"), 1);
+    CHECK(says("--edge-features: planted.ggnn has no features of edges (section 'edge_feat')"));
+    CHECK_EQ(train("--data planted.ggnn --hidden 8 --batch 60 --fanout 4,3 --epochs 2 --save plain"), 0);
+    CHECK_EQ(train("--data others.ggnn --resume plain --epochs 3"), 0); /* which reads none */
+    CHECK_EQ(train("--data others.ggnn --edge-features --resume plain --epochs 3"), 2);
+    CHECK(says("--edge-features true contradicts plain, which was trained with --edge-features false"));
+}
+
+TEST(damaged_rows_of_edges_are_found_where_they_are_read)
+{
+    damage("edges.ggnn", "damaged.ggnn", "edge_feat");
+    CHECK_EQ(trainf("%s --data damaged.ggnn --verify", shared), 1);
+    CHECK(says("--verify: ") && says("edge_feat"));
+    CHECK_EQ(train("--data damaged.ggnn --verify --hidden 8 --fanout 4,3 --epochs 1"), 0);
+}
+
+TEST(what_cannot_read_rows_of_edges_says_so)
+{
+    static const struct {
+        const char *options, *sentence;
+    } of[] = {
+        {"--model gcn", "--edge-features: needs --model sage, whose mean alone reads them"},
+        {"--model gat", "--edge-features: needs --model sage, whose mean alone reads them"},
+        {"--aggregator pool", "--edge-features: needs --aggregator mean, which alone reads them"},
+        {"--sampler walk", "--edge-features: --sampler walk takes nodes, not edges of a list, so there is no row to read"},
+        {"--fanout full", "--edge-features: with --fanout full the whole graph is one batch, which has no positions"},
+        {"--preprocess --layers 3", "--edge-features: what --preprocess has summed of the first layer has no features of edges"},
+        {"--parallel split --devices 2", "--edge-features: --parallel split moves rows of nodes alone; use --parallel data"},
+        {"--devices 2 --gather exchange", "--edge-features: with --gather exchange, and --store shards, rows of nodes alone are sent"},
+        {"--store shards", "--edge-features: with --gather exchange, and --store shards, rows of nodes alone are sent"},
+        {"--explain", "--edge-features: --explain does not count what is read of edges"},
+        {"--trace-step 1", "--edge-features: --trace-step prints rows of nodes alone"}};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        CHECK_EQ(trainf("%s %s", shared, of[i].options), 2);
+        if (!CHECK(says(of[i].sentence))) printf("  %s: %s", of[i].options, output);
+    }
+    CHECK_EQ(trainf("%s --data planted.ggnn", shared), 1);
+    CHECK(says("--edge-features: planted.ggnn has no features of edges (section 'edge_feat')"));
+}
+
+int main(int argc, char** argv)
+{
+    test_only = argc > 1 ? argv[1] : NULL;
+    if (!train_tool_begin()) return 1;
+    add_edges("planted.ggnn", "edges.ggnn", GGNN_FILE_F32, 5, 1);
+    RUN(losses_are_the_same_bits_wherever_rows_of_edges_lie);
+    RUN(both_evaluations_see_the_same_rows);
+    RUN(losses_follow_the_rows);
+    RUN(a_checkpoint_goes_on_over_the_same_rows_alone);
+    RUN(damaged_rows_of_edges_are_found_where_they_are_read);
+    RUN(what_cannot_read_rows_of_edges_says_so);
+    folder_remove();
+    return test_finish();
+}
