@@ -196,37 +196,30 @@ GGNN_REF void ggnn_ref_block_transpose(ggnn_block* t, const ggnn_block* b)
     *t->num_dst.n = *b->num_src.n, *t->num_src.n = *b->num_dst.n;
 }
 // ==== [7] STORE: gather. out[i,j] = row id[i] or position[i], column j, converted to `as` ==================
-GGNN_REF void ggnn_ref_gather_edges(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
-    const int64_t* position, int64_t n)
+GGNN_REF void ggnn_ref_row(void* out, int64_t at, ggnn_type as, const void* r, const ggnn_store* from)
 {
-    for (int64_t i = 0; i < n; i++) for (int64_t j = 0; j < from->width; j++) {
-        const void* r = ggnn_row(from, position[i]);
+    for (int64_t j = 0; j < from->width; j++, at++) {
         float x = from->type == GGNN_F32 ? ((const float*)r)[j] : ggnn_half_to_float(((const uint16_t*)r)[j]);
-        if (as == GGNN_F32) ((float*)out)[i * ld_out + j] = x;
-        else ((uint16_t*)out)[i * ld_out + j] = ggnn_float_to_half(x);
+        if (as == GGNN_F32) ((float*)out)[at] = x;
+        else ((uint16_t*)out)[at] = ggnn_float_to_half(x);
     }
 }
 GGNN_REF void ggnn_ref_gather(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
     const ggnn_node* id, int64_t n)
-{
-    char* row = (char*)out;
-    for (int64_t i = 0, v; i < n; i++, row += ld_out * ggnn_type_bytes(as))
-        v = id[i], ggnn_ref_gather_edges(row, ld_out, as, from, &v, 1);
-}
+{ for (int64_t i = 0; i < n; i++) ggnn_ref_row(out, i * ld_out, as, ggnn_row(from, id[i]), from); }
+GGNN_REF void ggnn_ref_gather_edges(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
+    const int64_t* position, int64_t n)
+{ for (int64_t i = 0; i < n; i++) ggnn_ref_row(out, i * ld_out, as, ggnn_row(from, position[i]), from); }
 // mark[i]: where the row of id[i] is; out[i,:] = the row that is there
 GGNN_REF void ggnn_ref_mark(int64_t* mark, const ggnn_layout* at, const ggnn_node* id, int64_t n)
-{
-    for (int64_t i = 0; i < n; i++) mark[i] = ggnn_mark_of(ggnn_locate(at, id[i]));
-}
+{ for (int64_t i = 0; i < n; i++) mark[i] = ggnn_mark_of(ggnn_locate(at, id[i])); }
 GGNN_REF void ggnn_ref_gather_marked(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
     const int64_t* mark, int64_t n)
 {
-    char* row = (char*)out;
-    for (int64_t i = 0, first = 0; i < n; i++, row += ld_out * ggnn_type_bytes(as)) {
-        ggnn_place at = ggnn_marked(mark[i]);
-        const char* start = (const char*)(from->base ? from->base[at.slot] : from->rows);
-        ggnn_store one = ggnn_store_plain(start + at.row * from->pitch, 1, from->width, from->type);
-        ggnn_ref_gather_edges(row, ld_out, as, &one, &first, 1);
+    for (int64_t i = 0; i < n; i++) {
+        const ggnn_place at = ggnn_marked(mark[i]);
+        const void*      rows = from->base ? from->base[at.slot] : from->rows;
+        ggnn_ref_row(out, i * ld_out, as, (const char*)rows + at.row * from->pitch, from);
     }
 }
 // ==== [8] SPARSE: sums over lists, products per edge, softmax per list =====================================
@@ -283,10 +276,7 @@ GGNN_REF void ggnn_ref_spmm_edges(float* out, int64_t ld_out, int32_t* arg, ggnn
 }
 GGNN_REF void ggnn_ref_spmm(float* out, int64_t ld_out, int32_t* arg, ggnn_reduce how, const ggnn_block* b,
     const ggnn_scale* s, const float* weight, int32_t heads, const float* inp, int64_t ld_inp, int32_t width)
-{
-    const ggnn_message none = GGNN_EDGE_COPY;
-    ggnn_ref_spmm_edges(out, ld_out, arg, how, none, b, s, weight, heads, inp, ld_inp, NULL, 0, width);
-}
+{ ggnn_ref_spmm_edges(out, ld_out, arg, how, GGNN_EDGE_COPY, b, s, weight, heads, inp, ld_inp, 0, 0, width); }
 // Backward of messages: dedge[e,j] = (weight[e, head of j] * (src[u] * dst[v])) * g, g = dout[v,j], with
 // TIMES inp[u,j] * dout[v,j]; of MAX, MIN 0 where e was not chosen
 GGNN_REF void ggnn_ref_spmm_edges_back(float* dedge, int64_t ld_dedge, ggnn_message message,
@@ -299,10 +289,9 @@ GGNN_REF void ggnn_ref_spmm_edges_back(float* dedge, int64_t ld_dedge, ggnn_mess
             const int64_t u = b->indices[e];
             const float   factor = (f.src ? f.src[u] : 1.0f) * (f.dst ? f.dst[v] : 1.0f);
             const float   w = ggnn_ref_weight(weight, b, e, heads, j / (width / heads));
-            float         g = dout[v * ld_dout + j];
-            if (message == GGNN_EDGE_TIMES) g = inp[u * ld_inp + j] * g;
+            const float   x = message == GGNN_EDGE_TIMES ? inp[u * ld_inp + j] : 1.0f;
             if (arg && arg[v * width + j] != e - b->indptr[v]) dedge[ggnn_ref_edge(b, e) * ld_dedge + j] = 0;
-            else dedge[ggnn_ref_edge(b, e) * ld_dedge + j] = w * factor * g;
+            else dedge[ggnn_ref_edge(b, e) * ld_dedge + j] = w * factor * (x * dout[v * ld_dout + j]);
         }
 }
 // Backward of SUM, edge after edge: dinp[u,j] += (weight[e, head of j] * (src[u] * dst[v])) * dout[v,j], then
@@ -381,10 +370,8 @@ GGNN_REF void ggnn_ref_edge_softmax_back(float* dlogit, const ggnn_block* b, con
 // el[u,k] = z[u, head k] . att[k]
 GGNN_REF void ggnn_ref_scores(float* el, const float* z, int64_t ld_z, const float* att, int64_t n,
     int32_t heads, int32_t width)
-{
-    for (int64_t u = 0, d = width / heads; u < n; u++) for (int64_t k = 0; k < heads; k++)
-        el[u * heads + k] = ggnn_ref_dot(z + u * ld_z + k * d, att + k * d, d);
-}
+{ for (int64_t u = 0, d = width / heads; u < n; u++) for (int64_t k = 0; k < heads; k++)
+      el[u * heads + k] = ggnn_ref_dot(z + u * ld_z + k * d, att + k * d, d); }
 // dz[u, head k] += del[u,k] * att[k];   datt[k] = sum over rows u of del[u,k] * z[u, head k]
 GGNN_REF void ggnn_ref_scores_back(float* dz, int64_t ld_dz, float* datt, const float* del, const float* z,
     int64_t ld_z, const float* att, int64_t n, int32_t heads, int32_t width)

@@ -57,7 +57,7 @@ bool open_perceptron(bench* b, perceptron* p, device* on, int32_t features, int3
     config.heads = config.out_heads = 1;
     config.optimizer = NET_ADAMW, config.weight_decay = .01f;
     config.seed = 1;
-    const net_data data = {&view->graph, &view->features, view->labels};
+    const net_data data = {&view->graph, &view->features, view->labels, nullptr};
     p->batches = loader_create(on, &plan, nullptr, &b->why);
     if (!p->batches) return false;
     p->n = net_create(&config, &data, loader_shape(p->batches), nullptr, &b->why);

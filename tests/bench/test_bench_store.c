@@ -403,7 +403,7 @@ TEST(a_sweep_has_the_figures_of_each_number_of_devices)
         char* all = bench_json(given ? "store --sweep --device-memory 100K" : "store --sweep");
         const double room = bench_figure(all, "counted", "memory by devices", "8 devices", "room");
         for (int P = 1; P <= 8; P *= 2) {
-            char row[16], line[100];
+            char row[32], line[100];
             snprintf(row, sizeof row, "%d device%s", P, P > 1 ? "s" : "");
             snprintf(line, sizeof line, "store --devices %d --device-memory %.0f", P, room);
             if (!given && P == 8) snprintf(line, sizeof line, "store");

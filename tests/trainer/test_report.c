@@ -529,6 +529,7 @@ static void fill(rank_cost all[RANKS], bool split, bool sliced)
         k->sent = number_of(r, 11, 0);
         if (sliced) k->sampled = number_of(r, 12, 0);
         if (sliced) k->trained = number_of(r, 12, 1);
+        if (sliced) k->marked = number_of(r, 12, 2);
         k->split = split;
         if (split)
             k->parts = (rank_parts){number_of(r, 13, 0), number_of(r, 13, 1), number_of(r, 13, 2), number_of(r, 13, 3), number_of(r, 13, 4), number_of(r, 13, 5)};
@@ -583,7 +584,7 @@ static void expect_seconds(void)
 
 TEST(the_record_of_ranks_has_what_each_did_by_its_name)
 {
-    static const char *const slices[] = {"sampled", "trained"}, *const split[] = {"targets", "edges", "loaded", "own", "peer", "bytes"};
+    static const char *const slices[] = {"sampled", "trained", "marked"}, *const split[] = {"targets", "edges", "loaded", "own", "peer", "bytes"};
     for (int kind = 0; kind < 3; kind++) {
         rank_cost all[RANKS];
         fill(all, kind == 1, kind == 2);
@@ -601,7 +602,7 @@ TEST(the_record_of_ranks_has_what_each_did_by_its_name)
         for (int k = 0; k < RANKS; k++) EXPECT("%s[%lld,%lld,%lld]", k ? "," : "", (long long)number_of(k, 10, 0), (long long)number_of(k, 10, 1), (long long)number_of(k, 10, 2));
         EXPECT("],");
         expect_array("sent_bytes", 11, 0);
-        if (kind == 2) expect_object("slices", 12, slices, 2);
+        if (kind == 2) expect_object("slices", 12, slices, 3);
         if (kind == 1) expect_object("split", 13, split, 6);
         expect_seconds();
         EXPECT("}\n");
@@ -620,8 +621,8 @@ TEST(slices_are_those_of_a_run_in_which_any_rank_had_one)
         report r = begin();
         report_ranks(&r, all, RANKS);
         end(&r);
-        static const char* const should[] = {"{\"sampled\":[5,0,0],\"trained\":[0,0,0]}", "{\"sampled\":[0,0,5],\"trained\":[0,0,0]}",
-                                             "{\"sampled\":[0,0,0],\"trained\":[5,0,0]}", "{\"sampled\":[0,0,0],\"trained\":[0,0,5]}"};
+        static const char* const should[] = {"{\"sampled\":[5,0,0],\"trained\":[0,0,0],\"marked\":[0,0,0]}", "{\"sampled\":[0,0,5],\"trained\":[0,0,0],\"marked\":[0,0,0]}",
+                                             "{\"sampled\":[0,0,0],\"trained\":[5,0,0],\"marked\":[0,0,0]}", "{\"sampled\":[0,0,0],\"trained\":[0,0,5],\"marked\":[0,0,0]}"};
         const char* at = strstr(logged, ",\"slices\":");
         CHECK(at && strncmp(at + 10, should[i], strlen(should[i])) == 0);
     }
