@@ -1151,8 +1151,9 @@ typedef struct ggnn_gat_layer { // one layer of fused attention. Zero-initialise
 // its list, per head:
 //   l[u] = LeakyReLU(el[u] + er[v]),  alpha = softmax of l over {v} and N(v),  out[v,:] = sum alpha[u] z[u,:]
 // Entry 0 of the row is v itself, entry 1 + i its i-th neighbour: that order sums and keys dropout (which
-// acts on alpha after the softmax); a self-loop in the list counts once more. One pass over segments of 256
-// entries, with a running maximum; each operation is rounded, in this order:
+// acts on alpha after the softmax); a self-loop in the list counts once more (PyG's GATConv takes these out
+// first: GGNN_DROP_SELF_LOOPS). One pass over segments of 256 entries, with a running maximum; each operation
+// is rounded, in this order:
 //   L[u] = LeakyReLU(el[u] + er[v]) * log2 e,  most = the greatest L so far,  p[u] = ggnn_exp2(L[u] - most)
 //   sum = sum * keep + (p of the segment, added up),  out = out * keep + (p[u] * q[u]) * z[u], added up
 // keep = ggnn_exp2(most of the segments before - most); q[u] is dropout's factor, 1 without. At the end out

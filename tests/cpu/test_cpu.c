@@ -165,6 +165,9 @@ TEST(rows_of_edges_count_once_each)
         begin(n, backward);
         n->ops->mean_edges(n, matrix(N, WIDTH_OF_EDGES, 16), &b, edge);
         counted(n, "means of edges", NET_AGGREGATE, 4 * (E + N) * WIDTH_OF_EDGES, 0);
+        begin(n, backward);
+        n->ops->clear(n, matrix(17, 5, 16));
+        counted(n, "zeros", NET_ELEMENTWISE, 4 * 17 * 5, 0);
     }
     free(b.position);
     free(gathered);
@@ -262,6 +265,33 @@ TEST(attention_and_loss_count_their_rows)
     CHECK(n->profile.train - before.train >= n->profile.seconds[1][NET_OPTIMIZER] - before.seconds[1][NET_OPTIMIZER] - 1e-9);
     counted(n, "update", NET_OPTIMIZER, 7 * 4 * net_state_of(n).count, 0); /* value, m, v read and written, the gradient read */
     CHECK(n->backward == 1 && took[1][NET_OPTIMIZER] > 0);
+    net_free(n);
+}
+
+/* Forward and, with their gradients, backward. */
+TEST(terms_of_edges_count_a_number_for_each_edge_and_head)
+{
+    enum { HEADS = 2, W = 6 };
+    net_config c = config_for(NET_GAT);
+    net* n = net_of(&c, &small->task.features);
+    const ggnn_block* b = &net_whole(n)->blocks.hop[0];
+    const int64_t E = small->graph->num_edges, attended = E * (4 * W + 4) + 4 * N * W;
+    float* edges = calloc((size_t)(3 * E + N) * HEADS, sizeof *edges);
+    const mat z = matrix(N, W, W), out = matrix(N, W, W), dout = matrix(N, W, W), dz = matrix(N, W, W);
+    ggnn_gat_layer y = {.block = b, .z = z.v, .ld_z = W, .el = matrix(N, 2, 2).v, .er = matrix(N, 2, 2).v, .out = out.v, .ld_out = W,
+                        .lse = matrix(N, 2, 2).v, .heads = HEADS, .width = W, .del = matrix(N, 2, 2).v, .der = matrix(N, 2, 2).v,
+                        .delta = matrix(N, 2, 2).v, .dlogit = edges, .own_term = matrix(N, 2, 2).v, .dterm = edges + (E + N) * HEADS};
+    n->ops->transpose(n, &n->transpose, b);
+    for (int with = 0; with < 2; with++) {
+        y.term = with ? edges + (2 * E + N) * HEADS : NULL;
+        begin(n, 0);
+        n->ops->attend(n, &y);
+        counted(n, "attention", NET_AGGREGATE, attended + with * 4 * E * HEADS, 0);
+        begin(n, 1);
+        n->ops->attend_back(n, dz, &n->transpose, &y, dout);
+        counted(n, "attention, back", NET_AGGREGATE, 2 * (attended + with * 4 * E * HEADS), 0);
+    }
+    free(edges);
     net_free(n);
 }
 
@@ -736,6 +766,7 @@ int main(int argc, char** argv)
     RUN(sums_over_neighbours_count_a_row_and_an_index_for_each_edge);
     RUN(rows_of_edges_count_once_each);
     RUN(attention_and_loss_count_their_rows);
+    RUN(terms_of_edges_count_a_number_for_each_edge_and_head);
     RUN(features_without_their_zeros_count_their_entries);
     RUN(an_entry_that_is_no_number_is_no_zero);
     RUN(activations_and_their_gradients_are_those_of_the_ends_of_floats);

@@ -403,10 +403,11 @@ TEST(rows_of_edges_are_read_wherever_they_lie)
 {
     static const char* const one[] = {"--store-graph 0 --store-features .4", "--cache presc --cache-ratio .3", "--pipeline serial",
                                       "--pipeline factored --devices 2", "--unique hash"};
-    const std::string all = "--edge-features --hidden 8 --layers 2 --fanout 4,3 --batch 60 --epochs 2 ";
     char              from[600], to[600];
     CHECK_EQ(shell(build + "/ggnn-data generate planted plain --nodes 300 --edges 3000 --classes 5 --features 6 >out 2>&1"), 0);
     for (ggnn_file_type type : {GGNN_FILE_F32, GGNN_FILE_F16}) {
+        const std::string all = std::string("--edge-features --hidden 8 --layers 2 --fanout 4,3 --batch 60 --epochs 2 ") +
+                                (type == GGNN_FILE_F32 ? "--model sage " : "--model gat --heads 2 --attention-dropout .2 ");
         add_edges(folder_path(from, "plain"), folder_path(to, "g"), type, type == GGNN_FILE_F32 ? 5 : 16, 1);
         CHECK_EQ(train(all + "--log cpu"), 0);
         CHECK_EQ(train(all + "--log gpu --backend cuda-emulated"), 0);

@@ -188,16 +188,39 @@ static double attention_kept(const oracle* o, int32_t l, int64_t v, int64_t edge
     return kept(threshold, ggnn_dropout_field(words, edge));
 }
 
+/* term[i] of the row of target v: a_e . (edge's row W_e), of entry 0 that of the mean of the list's rows. */
+static void edge_terms(const oracle* o, double* term, const ggnn_block* b, int64_t v, int32_t k, int32_t heads, int32_t width, int32_t l)
+{
+    const ggnn_store* from = o->f->data.edges;
+    const double *w = parameter(o, "w_e", l), *a = parameter(o, "a_e", l) + k * width;
+    int64_t sampled = b->indptr[v + 1] - b->indptr[v];
+    double* mean = matrix(1, from->width);
+    for (int64_t i = sampled; i >= 0; i--) {
+        double* transformed = matrix(1, heads * width);
+        for (int32_t j = 0; i && j < from->width; j++) {
+            double x = (double)((const float*)from->rows)[b->position[b->indptr[v] + i - 1] * from->width + j];
+            mean[j] += x / (double)sampled;
+            for (int32_t c = 0; c < heads * width; c++) transformed[c] += x * w[j * heads * width + c];
+        }
+        if (!i) multiply(transformed, mean, w, 1, from->width, heads * width);
+        term[i] = 0;
+        for (int32_t j = 0; j < width; j++) term[i] += transformed[k * width + j] * a[j];
+        free(transformed);
+    }
+    free(mean);
+}
+
 /* One target, one head: z (S, heads * width); out (width) += softmax(LeakyReLU(el + er)) z. */
 static void attend(const oracle* o, double* out, const ggnn_block* b, const double* z, int64_t v, int32_t k,
                    int32_t heads, int32_t width, int32_t l)
 {
     const double *a_l = parameter(o, "a_l", l) + k * width, *a_r = parameter(o, "a_r", l) + k * width;
     int64_t       edges = b->indptr[v + 1] - b->indptr[v] + 1;
-    double        weight[32], total = 0;
+    double        weight[32], term[32] = {0}, total = 0;
+    if (o->f->data.edges) edge_terms(o, term, b, v, k, heads, width, l);
     for (int64_t e = 0; e < edges; e++) {
         int64_t u = e ? b->indices[b->indptr[v] + e - 1] : v;
-        double  logit = 0;
+        double  logit = term[e];
         for (int32_t j = 0; j < width; j++)
             logit += a_l[j] * z[(u * heads + k) * width + j] + a_r[j] * z[(v * heads + k) * width + j];
         weight[e] = exp(logit > 0 ? logit : 0.2 * logit);
@@ -534,22 +557,23 @@ static sampler sampler_with_edges(const fixture* f, const net_config* c)
     return sampler_of(f, how, 8);
 }
 
-static net_config mean_config(void)
+static net_config reader_config(net_model model)
 {
-    net_kind   mean = {"sage mean", NET_SAGE, NET_MEAN};
-    net_config c = kind_config(&mean, 3, 6, 3);
+    net_kind   kind = {"", model, NET_MEAN};
+    net_config c = kind_config(&kind, 3, 6, 3);
     c.device = cpu;
     return c;
 }
 
-/* GraphSAGE's mean over [neighbour | edge]; rows of 1 column, and wider than what they stand beside. */
+/* GraphSAGE's mean over [neighbour | edge], and GAT's terms; rows of 1 column, and wider than what they stand beside. */
 TEST(gradients_with_rows_of_edges_equal_central_differences)
 {
-    for (int variant = 0; variant < 8; variant++) {
+    for (int variant = 0; variant < 16; variant++) {
         fixture*   f = random_fixture(24, 9, 3);
         ggnn_store edges = random_edges(f, variant % 2 ? 1 : 11);
-        net_config c = mean_config();
+        net_config c = reader_config(variant & 8 ? NET_GAT : NET_SAGE);
         c.layers = 1 + variant % 3;
+        c.attention_dropout = variant & 4 ? .25f : 0;
         c.residual = variant & 1;
         c.norm = variant & 2;
         c.dropout = c.input_dropout = variant & 4 ? .3f : 0;
@@ -558,6 +582,7 @@ TEST(gradients_with_rows_of_edges_equal_central_differences)
         net* n = net_create(&c, &f->data, &s.batch.blocks, NULL, &why);
         shake(n);
         for (uint32_t i = 0; i < 2; i++) check_step(n, &c, f, sample(&s, f, i, 8 * i, 8), i, true);
+        if (test_errors) printf("  in variant %d\n", variant);
         net_free(n);
         sampler_free(&s);
         free((void*)(uintptr_t)edges.rows);
@@ -586,7 +611,7 @@ TEST(rows_of_edges_in_halves_are_read_exactly)
     uint16_t* half = malloc((size_t)count * sizeof *half);
     for (int64_t i = 0; i < count; i++) half[i] = ggnn_float_to_half(((const float*)edges.rows)[i]);
     halves = ggnn_store_plain(half, f->task.graph.num_edges, EDGE, GGNN_F16);
-    net_config c = mean_config();
+    net_config c = reader_config(NET_SAGE);
     f->data.edges = &edges;
     net* n = one_step_with(f, &c, grad[0]);
     const int64_t params = net_state_of(n).count;
@@ -615,22 +640,22 @@ TEST(rows_of_edges_that_cannot_be_read_are_refused)
         how.keep |= GGNN_KEEP_POSITIONS;
         sampler s = sampler_of(f, how, 8);
         why.text[0] = 0;
-        const bool reads = kinds[kind].model == NET_SAGE && kinds[kind].aggregator == NET_MEAN;
+        const bool reads = kinds[kind].model == NET_GAT || (kinds[kind].model == NET_SAGE && kinds[kind].aggregator == NET_MEAN);
         net* n = net_create(&c, &f->data, &s.batch.blocks, NULL, &why);
         CHECK_EQ(n != NULL, reads);
-        if (!n) CHECK_STR(why.text, "rows of edges are read by GraphSAGE's mean in sampled batches alone");
+        if (!n) CHECK_STR(why.text, "rows of edges are read by GraphSAGE's mean and GAT in sampled batches alone");
         net_free(n);
         sampler_free(&s);
     }
     for (int i = 0; i < 3; i++) {
-        net_config c = mean_config();
+        net_config c = reader_config(NET_SAGE);
         ggnn_sampling how = kind_sampling(&c, i == 1);
         how.keep = i == 0 ? 0 : GGNN_KEEP_POSITIONS;
         c.full_batch = i == 2;
         sampler s = sampler_of(f, how, 8);
         why.text[0] = 0;
         CHECK(!net_create(&c, &f->data, i == 2 ? NULL : &s.batch.blocks, NULL, &why));
-        CHECK_STR(why.text, i == 2 ? "rows of edges are read by GraphSAGE's mean in sampled batches alone"
+        CHECK_STR(why.text, i == 2 ? "rows of edges are read by GraphSAGE's mean and GAT in sampled batches alone"
                                    : "rows of edges need batches with local indices and positions");
         sampler_free(&s);
     }

@@ -5,6 +5,8 @@
 
 static const char shared[] = "--data edges.ggnn --edge-features --hidden 8 --batch 60 --fanout 4,3 --epochs 2";
 
+static const char* const model[] = {"--model sage", "--model gat --heads 2 --out-heads 2 --attention-dropout .2"};
+
 static bool same_epochs(const char* a, const char* b)
 {
     read_log(&first, a, "epoch");
@@ -29,25 +31,32 @@ TEST(losses_are_the_same_bits_wherever_rows_of_edges_lie)
                                         "--pipeline factored --devices 2 --samplers 1"};
     static const char* const three[] = {"--store parts", "--store parts --owners hash", "--store-graph .5 --cache degree --cache-ratio .2",
                                         "--pipeline overlap", "--pipeline factored --devices 4 --samplers 2"};
-    CHECK_EQ(trainf("%s --threads 1 --log one", shared), 0);
-    for (size_t i = 0; i < sizeof alone / sizeof *alone; i++) trains_alike("one", alone[i]);
-    CHECK_EQ(trainf("%s --devices 3 --log three", shared), 0);
-    for (size_t i = 0; i < sizeof three / sizeof *three; i++) {
+    for (size_t m = 0; m < sizeof model / sizeof *model; m++) {
         char options[200];
-        snprintf(options, sizeof options, "%s%s", strstr(three[i], "--devices") ? "" : "--devices 3 ", three[i]);
-        trains_alike("three", options);
+        CHECK_EQ(trainf("%s %s --threads 1 --log one", shared, model[m]), 0);
+        for (size_t i = 0; i < sizeof alone / sizeof *alone; i++) {
+            snprintf(options, sizeof options, "%s %s", model[m], alone[i]);
+            trains_alike("one", options);
+        }
+        CHECK_EQ(trainf("%s %s --devices 3 --log three", shared, model[m]), 0);
+        for (size_t i = 0; i < sizeof three / sizeof *three; i++) {
+            snprintf(options, sizeof options, "%s %s%s", model[m], strstr(three[i], "--devices") ? "" : "--devices 3 ", three[i]);
+            trains_alike("three", options);
+        }
     }
 }
 
 /* Full evaluation reads the rows of whole lists, as sampled evaluation of all neighbours does. */
 TEST(both_evaluations_see_the_same_rows)
 {
-    CHECK_EQ(trainf("%s --fanout=-1,-1 --eval full --log full", shared), 0);
-    CHECK_EQ(trainf("%s --fanout=-1,-1 --eval sampled --log sampled", shared), 0);
-    CHECK(same_epochs("full", "sampled"));
-    CHECK_EQ(trainf("%s --fanout=-1,-1 --eval full --devices 3 --log several", shared), 0);
-    const double one = last_number("full", "epoch", "val_loss"), several = last_number("several", "epoch", "val_loss");
-    CHECK_NEAR(several, one, 1e-5 * one);
+    for (size_t m = 0; m < sizeof model / sizeof *model; m++) {
+        CHECK_EQ(trainf("%s %s --fanout=-1,-1 --eval full --log full", shared, model[m]), 0);
+        CHECK_EQ(trainf("%s %s --fanout=-1,-1 --eval sampled --log sampled", shared, model[m]), 0);
+        CHECK(same_epochs("full", "sampled"));
+        CHECK_EQ(trainf("%s %s --fanout=-1,-1 --eval full --devices 3 --log several", shared, model[m]), 0);
+        const double one = last_number("full", "epoch", "val_loss"), several = last_number("several", "epoch", "val_loss");
+        CHECK_NEAR(several, one, 1e-5 * one);
+    }
 }
 
 /* They are read: other rows, other losses; halves of the same values, the same ones; and none, none. */
@@ -55,11 +64,15 @@ TEST(losses_follow_the_rows)
 {
     add_edges("planted.ggnn", "halves.ggnn", GGNN_FILE_F16, 5, 1);
     add_edges("planted.ggnn", "others.ggnn", GGNN_FILE_F32, 5, -1);
-    CHECK_EQ(trainf("%s --log one", shared), 0);
-    trains_alike("one", "--data halves.ggnn");
-    const double loss = last_number("one", "epoch", "loss");
-    CHECK_EQ(trainf("%s --data others.ggnn --log other", shared), 0);
-    CHECK(fabs(last_number("other", "epoch", "loss") - loss) > 1e-6);
+    for (size_t m = 0; m < sizeof model / sizeof *model; m++) {
+        char options[200];
+        CHECK_EQ(trainf("%s %s --log one", shared, model[m]), 0);
+        snprintf(options, sizeof options, "%s --data halves.ggnn", model[m]);
+        trains_alike("one", options);
+        const double loss = last_number("one", "epoch", "loss");
+        CHECK_EQ(trainf("%s %s --data others.ggnn --log other", shared, model[m]), 0);
+        CHECK(fabs(last_number("other", "epoch", "loss") - loss) > 1e-6);
+    }
     CHECK_EQ(train("--data edges.ggnn --hidden 8 --batch 60 --fanout 4,3 --epochs 2 --log without"), 0);
     CHECK_EQ(train("--data planted.ggnn --hidden 8 --batch 60 --fanout 4,3 --epochs 2 --log plain"), 0);
     CHECK(same_epochs("without", "plain"));
@@ -69,10 +82,12 @@ TEST(a_checkpoint_goes_on_over_the_same_rows_alone)
 {
     add_edges("planted.ggnn", "others.ggnn", GGNN_FILE_F32, 5, -1);
     add_edges("planted.ggnn", "wider.ggnn", GGNN_FILE_F32, 6, 1);
-    CHECK_EQ(trainf("%s --epochs 4 --save whole", shared), 0);
-    CHECK_EQ(trainf("%s --save half", shared), 0);
-    CHECK_EQ(train("--data edges.ggnn --resume half --epochs 4 --save again"), 0);
-    CHECK_EQ(shell("cmp whole again"), 0);
+    for (size_t m = 0; m < sizeof model / sizeof *model; m++) {
+        CHECK_EQ(trainf("%s %s --epochs 4 --save whole", shared, model[m]), 0);
+        CHECK_EQ(trainf("%s %s --save half", shared, model[m]), 0);
+        CHECK_EQ(train("--data edges.ggnn --resume half --epochs 4 --save again"), 0);
+        CHECK_EQ(shell("cmp whole again"), 0);
+    }
     CHECK_EQ(train("--data others.ggnn --resume half --epochs 4"), 1);
     CHECK(says("was trained with another section 'edge_feat' (checksum ") && says("others.ggnn (checksum "));
     CHECK_EQ(train("--data wider.ggnn --resume half --epochs 4"), 1);
@@ -97,9 +112,9 @@ TEST(what_cannot_read_rows_of_edges_says_so)
     static const struct {
         const char *options, *sentence;
     } of[] = {
-        {"--model gcn", "--edge-features: needs --model sage, whose mean alone reads them"},
-        {"--model gat", "--edge-features: needs --model sage, whose mean alone reads them"},
-        {"--aggregator pool", "--edge-features: needs --aggregator mean, which alone reads them"},
+        {"--model gcn", "--edge-features: needs --model sage or gat, which alone read them"},
+        {"--model mlp", "--edge-features: needs --model sage or gat, which alone read them"},
+        {"--aggregator pool", "--edge-features: needs --aggregator mean, which alone of GraphSAGE's reads them"},
         {"--sampler walk", "--edge-features: --sampler walk takes nodes, not edges of a list, so there is no row to read"},
         {"--fanout full", "--edge-features: with --fanout full the whole graph is one batch, which has no positions"},
         {"--preprocess --layers 3", "--edge-features: what --preprocess has summed of the first layer has no features of edges"},

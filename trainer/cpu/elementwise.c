@@ -129,6 +129,19 @@ void cpu_add(net* n, mat out, mat a)
     cpu_stop(n, NET_ELEMENTWISE, start, 3 * bytes_of(a));
 }
 
+static void clear_rows(void* context, int64_t begin, int64_t end)
+{
+    const mat out = *(mat*)context;
+    for (int64_t i = begin; i < end; i++) memset(row_of(out, i), 0, (size_t)out.cols * sizeof(float));
+}
+
+void cpu_clear(net* n, mat out)
+{
+    double start = cpu_start();
+    for_rows(out, clear_rows, &out);
+    cpu_stop(n, NET_ELEMENTWISE, start, bytes_of(out));
+}
+
 static void mean_heads_rows(void* context, int64_t begin, int64_t end)
 {
     pair_job* job = context;

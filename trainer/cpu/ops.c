@@ -150,7 +150,8 @@ void cpu_settle(device* d) { (void)d; }
 void cpu_plan(net* n)
 {
     extent t = n->most_transposed;
-    int64_t rows = n->most_rows, inner = rows > n->widest ? rows : n->widest;
+    int64_t rows = n->most_rows, edges = n->edge_rows.rows.max, inner = rows > n->widest ? rows : n->widest;
+    if (edges > inner) inner = edges; /* GAT's product over rows of edges */
     void* memory = net_take(n, ggnn_block_transpose_bytes(t.dst, t.src, t.edges), 1);
     if (memory) ggnn_block_transpose_init(&n->transpose, t.dst, t.src, t.edges, memory);
     n->workspace = net_take(n, gemm_workspace_bytes(rows, n->widest, inner), 1);
@@ -393,17 +394,19 @@ void cpu_scores_back(net* n, mat dz, mat da, const float* de, mat z, mat a)
     cpu_stop(n, NET_AGGREGATE, start, 3 * bytes_of(z));
 }
 
+static int64_t term_bytes(const ggnn_gat_layer* y) { return y->term ? edges_of(y->block) * y->heads * (int64_t)sizeof(float) : 0; }
+
 void cpu_attend(net* n, const ggnn_gat_layer* y)
 {
     double start = cpu_start();
     mat out = {.cols = y->width, .rows = y->block->num_dst};
     ggnn_gat(y);
-    cpu_stop(n, NET_AGGREGATE, start, aggregate_bytes(y->block, out, (int64_t)sizeof(float)));
+    cpu_stop(n, NET_AGGREGATE, start, aggregate_bytes(y->block, out, (int64_t)sizeof(float)) + term_bytes(y));
 }
 
 void cpu_attend_back(net* n, mat dz, const ggnn_block* t, const ggnn_gat_layer* y, mat dout)
 {
     double start = cpu_start();
     ggnn_gat_back(dz.v, dz.ld, t, y, dout.v, dout.ld);
-    cpu_stop(n, NET_AGGREGATE, start, 2 * aggregate_bytes(y->block, dz, (int64_t)sizeof(float)));
+    cpu_stop(n, NET_AGGREGATE, start, 2 * (aggregate_bytes(y->block, dz, (int64_t)sizeof(float)) + term_bytes(y)));
 }

@@ -189,6 +189,12 @@ static void cuda_add(net* n, mat out, mat a)
                     columns(a)), "adding rows");
 }
 
+static void cuda_clear(net* n, mat out)
+{
+    stage_timer timed(n, NET_ELEMENTWISE);
+    check(n, launch(zero_matrix, blocks_of(out.rows.max * out.cols), THREADS, stream_of(n), dense_of(out), columns(out)), "zeros");
+}
+
 static void cuda_mean_heads(net* n, mat out, mat a, int32_t heads)
 {
     stage_timer timed(n, NET_ELEMENTWISE);
@@ -362,12 +368,19 @@ static void cuda_attend(net* n, const ggnn_gat_layer* y)
     check(n, ggnn_cuda_gat(y, &step_of(n)->attention, stream_of(n)), "attention");
 }
 
+static cudaError_t clear_tail(net* n, mat a)
+{
+    return launch(zero_tail, blocks_of(a.rows.max * a.cols), THREADS, stream_of(n), dense_of(a), columns(a));
+}
+
 static void cuda_attend_back(net* n, mat dz, const ggnn_block* t, const ggnn_gat_layer* y, mat dout)
 {
     stage_timer timed(n, NET_AGGREGATE);
     cudaError_t done = ggnn_cuda_gat_back(dz.v, dz.ld, t, y, dout.v, dout.ld, &step_of(n)->attention, stream_of(n));
-    check(n, first_error(done, launch(zero_tail, blocks_of(dz.rows.max * dz.cols), THREADS, stream_of(n),
-                                      dense_of(dz), columns(dz))), "attention, backward");
+    done = first_error(done, clear_tail(n, dz));
+    const mat dterm = {y->dterm, y->heads, y->heads, y->block->num_edges, nullptr, nullptr, nullptr};
+    if (y->dterm) done = first_error(done, clear_tail(n, dterm));
+    check(n, done, "attention, backward");
 }
 
 // ==== loss =========================================================================================

@@ -38,6 +38,9 @@ typedef struct { /* GAT's, K heads */
     float          *el, *er, *lse;   /* (S, K), (D, K), (D, K) scores and softmax statistics, saved for backward */
     float          *del, *der;       /* (S, K), (D, K) */
     float          *delta, *dlogit;  /* (D, K), (D + E, K) scratch of attend_back */
+    mat            edge;             /* with rows of edges: (columns of theirs, K) what takes a row to its terms, in backward its gradient */
+    float          *term, *dterm;    /* (E, K) addends of scores, and their gradients */
+    float*         own_term;         /* (D, K) the targets' own */
     ggnn_attention how;
 } attention;
 
@@ -58,8 +61,8 @@ struct layer {
     int64_t  most_dst;
 
     /* parameters: (in, out), of SAGE [W_self; W_neigh] (2 in, out); the residual's (in, out); SAGE pool's (in, in);
-       GAT's (K, out of a head) */
-    param    w, w_res, w_pool, a_l, a_r;
+       GAT's (K, out of a head), and of rows of edges (columns of theirs, as w's), (K, out of a head) */
+    param    w, w_res, w_pool, a_l, a_r, w_e, a_e;
 
     /* this step's block, the nodes of its rows (S), and in backward its transpose, where the model wants it */
     const ggnn_block* block;
@@ -119,7 +122,7 @@ const model* model_of(const net_config* config, int32_t l); /* of layer l */
    A factor of a weight gradient has a zero tail on CUDA: sizes stay on the device, so that gemm with a transposed first
    factor sums over the rows that there may be (rows.max), not over those that there are. Rows above the count hold
    whatever was there, which is finite, as all memory begins with zeros; in one of the two factors they must be zeros.
-   The gradients that come out of loss, finish_back, mean_heads_back and attend_back are so.
+   The gradients that come out of loss, finish_back, mean_heads_back and attend_back (dz, and y->dterm) are so.
 
    Set-up:
      plan        takes transpose and workspaces, after the layers' plans
@@ -140,6 +143,7 @@ const model* model_of(const net_config* config, int32_t l); /* of layer l */
      read_edges  out (E, cols) = the rows of b's edges, by position
      drop        dropout in place, of rows of nodes `id`, which layer l reads
      add         out[: rows of a, :] += a
+     clear       out = 0
      finish      h = dropout(activation(norm(h + bias)))
      finish_back dh in place, and the gradients of e's parameters
      index_by_id indices = first + b->neighbor
@@ -167,6 +171,7 @@ const model* model_of(const net_config* config, int32_t l); /* of layer l */
     OP(void, read_edges, (net * n, mat out, const ggnn_store* from, const ggnn_block* b))                        \
     OP(void, drop, (net * n, mat x, const ggnn_node* id, uint32_t threshold, int32_t l))                         \
     OP(void, add, (net * n, mat out, mat a))                                                                     \
+    OP(void, clear, (net * n, mat out))                                                                          \
     OP(void, finish, (net * n, mat h, const epilogue* e))                                                        \
     OP(void, finish_back, (net * n, mat dh, mat h, const epilogue* e))                                           \
     OP(void, transpose, (net * n, ggnn_block * t, const ggnn_block* b))                                          \
@@ -238,7 +243,7 @@ struct net {
     /* the input: its rows (S, in), where they are not read straight from the store; (N) GCN's 1 / sqrt(d), by global id */
     mat     gathered;
     int64_t gathered_rows;
-    mat     edge_rows; /* (E, width) of the layer whose turn it is; no edge's row has a gradient */
+    mat     edge_rows; /* (E, width) of the layer whose turn it is, forward or backward; no edge's row has a gradient */
     float*  inv_sqrt;
 
     /* the loss: (seeds, outputs); (seeds); (1) what it leaves for the reduction and the update; of all steps on a CPU,

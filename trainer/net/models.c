@@ -10,6 +10,15 @@
 static mat targets(const layer* y, mat a) { return mat_head(a, y->block->num_dst); }
 static mat sources(const layer* y, mat a) { return mat_head(a, y->block->num_src); }
 
+/* Rows of the block's edges, of which all layers have one matrix; 0 columns: the net reads none. */
+static int32_t edge_width(const net* n) { return n->data.edges ? n->data.edges->width : 0; }
+static mat read_edges(net* n, const layer* y)
+{
+    mat rows = mat_head(n->edge_rows, y->block->num_edges);
+    n->ops->read_edges(n, rows, n->data.edges, y->block);
+    return rows;
+}
+
 /* ==== MLP: out = x W. Neighbours do not matter ================================================================= */
 
 static void mlp_plan(net* n, layer* y)
@@ -105,8 +114,6 @@ static void gcn_backward(net* n, layer* y, mat dx, mat dout)
    mean weighted by how often walks visited each neighbour (PinSAGE, Ying et al. 2018). With rows of edges the mean is that of
    [x_u | edge], and W_neigh has as many rows more. */
 
-static int32_t edge_width(const net* n) { return n->data.edges ? n->data.edges->width : 0; }
-
 static void sage_plan(net* n, layer* y)
 {
     const int32_t neighbour = y->in + edge_width(n);
@@ -132,10 +139,7 @@ static const float* sage_weights(const net* n, const layer* y)
 static void sage_mean_edges(net* n, const layer* y, mat a)
 {
     const int32_t width = edge_width(n);
-    if (!width) return;
-    mat rows = mat_head(n->edge_rows, y->block->num_edges);
-    n->ops->read_edges(n, rows, n->data.edges, y->block);
-    n->ops->mean_edges(n, mat_columns(a, 2 * y->in, width), y->block, rows);
+    if (width) n->ops->mean_edges(n, mat_columns(a, 2 * y->in, width), y->block, read_edges(n, y));
 }
 
 static void sage_mean_forward(net* n, layer* y, mat out)
@@ -217,7 +221,22 @@ static void sage_first_plan(net* n, layer* y)
 }
 
 /* ==== GAT, Velickovic et al. 2018: z = x W in K heads; out = softmax over N(v) and v of LeakyReLU(el_u + er_v) z */
-/* el_u = a_l . z_u and er_v = a_r . z_v, per head. The last layer's heads are `out` wide each and averaged. */
+/* el_u = a_l . z_u and er_v = a_r . z_v, per head. The last layer's heads are `out` wide each and averaged. With rows of edges
+   an edge's score has a term more, a_e . (e W_e) (PyG's edge_dim; GSplit's w_e); the target's own is the mean of its list's. As
+   it is linear in e, term = e M, where M (columns of e, K) is W_e a_e of each head: no row of K heads is made per edge. */
+
+static void gat_plan_edges(net* n, layer* y, int32_t heads, int32_t width)
+{
+    const size_t K = (size_t)heads, train = (size_t)y->train.edges, chunk = (size_t)n->chunk.most.edges;
+    attention* at = &y->att;
+    y->w_e = net_parameter(n, y, "w_e", edge_width(n), width, GLOROT);
+    y->a_e = net_parameter(n, y, "a_e", heads, width / heads, GLOROT);
+    at->edge = (mat){.ld = heads, .cols = heads, .rows = {NULL, edge_width(n)}};
+    at->edge.v = net_take(n, (size_t)edge_width(n) * K, sizeof *at->edge.v);
+    at->term = net_take(n, (train > chunk ? train : chunk) * K, sizeof *at->term);
+    at->dterm = net_take(n, train * K, sizeof *at->dterm);
+    at->own_term = net_take(n, (size_t)y->most_dst * K, sizeof *at->own_term);
+}
 
 static void gat_plan(net* n, layer* y)
 {
@@ -242,6 +261,7 @@ static void gat_plan(net* n, layer* y)
     at->der = net_take(n, (size_t)y->train.dst * K, sizeof *at->der);
     at->delta = net_take(n, (size_t)y->train.dst * K, sizeof *at->delta);
     at->dlogit = net_take(n, (size_t)(y->train.dst + y->train.edges) * K, sizeof *at->dlogit);
+    if (edge_width(n)) gat_plan_edges(n, y, heads, width);
 }
 
 static void gat_transform(net* n, layer* y, mat x, int64_t first)
@@ -256,12 +276,34 @@ static ggnn_gat_layer gat_layer(const layer* y)
     const attention* at = &y->att;
     return (ggnn_gat_layer){.block = y->block, .z = y->z.v, .ld_z = y->z.ld, .el = at->el, .er = at->er, .out = y->a.v,
                             .ld_out = y->a.ld, .lse = at->lse, .heads = at->heads, .width = y->z.cols, .how = at->how,
-                            .del = at->del, .der = at->der, .delta = at->delta, .dlogit = at->dlogit};
+                            .del = at->del, .der = at->der, .delta = at->delta, .dlogit = at->dlogit,
+                            .term = at->term, .own_term = at->own_term, .dterm = at->dterm};
+}
+
+static mat terms(const layer* y, float* term)
+{
+    return (mat){.v = term, .ld = y->att.heads, .cols = y->att.heads, .rows = y->block->num_edges};
+}
+
+static void gat_terms(net* n, layer* y)
+{
+    mat m = y->att.edge;
+    n->ops->scores(n, m.v, y->w_e.v, y->a_e.v);                                     /* M = W_e a_e       (F_e, K) */
+    n->ops->gemm(n, terms(y, y->att.term), read_edges(n, y), false, m, false, 0);   /* term = e M        (E, K) */
+}
+
+static void gat_terms_back(net* n, layer* y)
+{
+    mat dm = y->att.edge;
+    n->ops->gemm(n, dm, read_edges(n, y), true, terms(y, y->att.dterm), false, 0);  /* dM = e' dterm     (F_e, K) */
+    n->ops->clear(n, y->w_e.d);
+    n->ops->scores_back(n, y->w_e.d, y->a_e.d, dm.v, y->w_e.v, y->a_e.v);           /* dW_e += dM a_e, da_e = dM' W_e */
 }
 
 static void gat_forward(net* n, layer* y, mat out)
 {
     const ggnn_gat_layer all = gat_layer(y);
+    if (all.term) gat_terms(n, y);
     n->ops->scores(n, y->att.er, targets(y, y->z), y->a_r.v); /* er = z a_r        (D, K) */
     n->ops->attend(n, &all);                                  /* a = softmax(..) z (D, K width), saved with lse */
     n->ops->mean_heads(n, out, targets(y, y->a), y->last ? y->att.heads : 1);
@@ -276,7 +318,8 @@ static void gat_backward(net* n, layer* y, mat dx, mat dout)
         da = targets(y, y->da);
         n->ops->mean_heads_back(n, da, dout, at->heads);
     }
-    n->ops->attend_back(n, dz, y->transpose, &all, da);                     /* dz, del, der */
+    n->ops->attend_back(n, dz, y->transpose, &all, da);                     /* dz, del, der, dterm */
+    if (all.term) gat_terms_back(n, y);
     n->ops->scores_back(n, dz, y->a_l.d, at->del, z, y->a_l.v);             /* dz += del a_l, da_l = del' z */
     n->ops->scores_back(n, targets(y, dz), y->a_r.d, at->der, targets(y, z), y->a_r.v);
     dz = net_push(n, y, dz);
@@ -305,7 +348,7 @@ bool net_only_multiplies(const net_config* c, int32_t features)
 /* A row a model, and an aggregator of GraphSAGE. */
 static const model
     gcn = {ACTIVATION_RELU, gcn_plan, NULL, gcn_forward, gcn_backward, NET_BY_DEGREE | NET_LINEAR | NET_SUMMED},
-    gat = {ACTIVATION_ELU, gat_plan, gat_transform, gat_forward, gat_backward, NET_HEADS | NET_MULTIPLIES},
+    gat = {ACTIVATION_ELU, gat_plan, gat_transform, gat_forward, gat_backward, NET_HEADS | NET_MULTIPLIES | NET_EDGES},
     mlp = {ACTIVATION_RELU, mlp_plan, NULL, mlp_forward, mlp_backward, NET_ALONE | NET_MULTIPLIES},
     sage[] = {
         [NET_MEAN] = {ACTIVATION_RELU, sage_mean_plan, NULL, sage_mean_forward, sage_mean_backward, NET_SUMMED | NET_EDGES},

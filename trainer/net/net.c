@@ -54,7 +54,7 @@ static void plan_chunk(net* n)
 static void plan(net* n)
 {
     const layer* last = &n->layer[n->config.layers - 1];
-    n->most_rows = 0;
+    n->most_rows = n->data.edges ? n->data.edges->width : 0; /* GAT's weights of them have as many */
     n->most_edges = n->chunk.most.edges;
     n->used = 0;
     n->num_params = 0;
@@ -154,7 +154,8 @@ static bool make_whole(net* n, error* why)
 /* Of a batch, where there is one. */
 static bool has_weights(const ggnn_batch* b) { return !b || b->how.keep & GGNN_KEEP_WEIGHTS; }
 
-static bool has_places(const ggnn_batch* b) { return !b || (b->how.keep & GGNN_KEEP_POSITIONS && !b->how.last_hop_global); }
+static bool has_places(const ggnn_batch* b) { return !b || b->how.keep & GGNN_KEEP_POSITIONS; }
+static bool has_indices(const ggnn_batch* b) { return !b || !b->how.last_hop_global; }
 
 static bool check_config(const net_config* c, const ggnn_batch* like, const net_chunk* chunk, error* why)
 {
@@ -234,8 +235,9 @@ static bool allocate(net* n, error* why)
 static bool check_edges(const net_config* c, const ggnn_batch* like, const net_chunk* chunk, error* why)
 {
     if (!net_has(c->model, c->aggregator, NET_EDGES) || c->preprocessed || c->full_batch || c->split)
-        return error_set(why, "rows of edges are read by GraphSAGE's mean in sampled batches alone");
-    if (!has_places(like) || !has_places(chunk ? chunk->blocks : NULL))
+        return error_set(why, "rows of edges are read by GraphSAGE's mean and GAT in sampled batches alone");
+    const ggnn_batch* chunks = chunk ? chunk->blocks : NULL;
+    if (!has_places(like) || !has_places(chunks) || !has_indices(like) || !(model_of(c, 0)->transform || has_indices(chunks)))
         return error_set(why, "rows of edges need batches with local indices and positions");
     return true;
 }

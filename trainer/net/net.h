@@ -82,12 +82,14 @@ typedef struct {
 } net_config;
 
 /* What is read and never written; must outlive the net. What it points to lies on the net's device. labels may be
-   {NULL, NULL} where nothing is trained. With edges all batches have local indices and positions (GGNN_KEEP_POSITIONS). */
+   {NULL, NULL} where nothing is trained. With edges all batches have positions (GGNN_KEEP_POSITIONS) and local indices, but for
+   GAT's in evaluation, which find transformed rows by id. */
 typedef struct {
     const ggnn_graph* graph;
     const ggnn_store* features;
     net_labels        labels;
-    const ggnn_store* edges; /* rows of edges, by position: GraphSAGE's mean is then that of [x_u | edge]. NULL: not read */
+    const ggnn_store* edges; /* rows of edges, by position: GraphSAGE's mean is then that of [x_u | edge], GAT's scores have terms of
+                                them. NULL: not read */
 } net_data;
 
 /* What evaluation asks of a net: room for one-hop blocks as large as `blocks`, and where its transformed rows of nodes

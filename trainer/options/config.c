@@ -48,7 +48,8 @@ static const entry table[] = {
         "--eval sampled.", 0}},
     {0, SAME, AT(layers), "3", {"layers", OPTION_INT, 0, 1, NET_LAYERS_MAX, 0, "As many as --fanout has values.", 0}},
     {0, SAME, AT(edge_features), 0, {"edge-features", OPTION_FLAG, 0, 0, 0, 0,
-        "GraphSAGE's mean, in every layer: of [neighbour | features of the edge], which are --data's section edge_feat.", 0}},
+        "Of --data's section edge_feat, read in every layer: GraphSAGE's mean is of [neighbour | features of the edge], GAT's score has a "
+        "term of them (PyG's edge_dim).", 0}},
     {0, SAME, AT(hidden), "256", {"hidden", OPTION_INT, 0, 1, 1 << 16, 0, "Total width of a hidden layer.", 0}},
     {0, SAME, AT(heads), "4", {"heads", OPTION_INT, 0, 1, 1024, 0, "GAT: of a hidden layer; they divide --hidden.", 0}},
     {0, SAME, AT(out_heads), "1", {"out-heads", OPTION_INT, 0, 1, 1024, 0, "GAT: of the last layer, averaged.", 0}},

@@ -32,8 +32,8 @@ const config_rule config_rules[] = {
     {"walk-restart", IDLE, "sampler walk", ""},
 
     /* rows of edges */
-    {"edge-features", NEEDS, "model sage", ", whose mean alone reads them"},
-    {"edge-features", NEEDS, "aggregator mean", ", which alone reads them"},
+    {"edge-features", NEEDS, "model sage|gat", ", which alone read them"},
+    {"edge-features & model sage", NEEDS, "aggregator mean", ", which alone of GraphSAGE's reads them"},
     {"edge-features", EXCLUDES, "sampler walk", "--sampler walk takes nodes, not edges of a list, so there is no row to read"},
     {"edge-features", EXCLUDES, "preprocess", "what --preprocess has summed of the first layer has no features of edges"},
     {"edge-features", EXCLUDES, "fanout full", "with --fanout full the whole graph is one batch, which has no positions; " ALL_NEIGHBOURS},
