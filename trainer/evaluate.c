@@ -128,7 +128,7 @@ static bool open_layerwise(evaluation* e, const net_config* network, error* why)
     const task* t = e->task;
     bool looks = !net_has(network->model, network->aggregator, NET_ALONE) && !(network->preprocessed && network->layers == 1);
     int32_t widest = net_transformed(network, t->features.width), ranks = e->comm->ranks;
-    const bool edges_read = e->view->edges.rows != NULL;
+    const bool edges_read = e->view->edges.width > 0;
     const bool numbered = !widest && (e->view->exchange || edges_read); /* their rows are sent once, or read beside those of edges */
     batch_sizes room = {{0}, {0}};
     device* d = e->view->device;

@@ -508,6 +508,16 @@ static void put_slopes(json* j, const char* name, const slopes_times* s, tiers_k
     json_end_object(j);
 }
 
+/* Does any of them read rows of edges from tiers or parts? */
+static bool has_edges(const rank_cost* all, int32_t ranks)
+{
+    for (int32_t k = 0; k < ranks; k++) {
+        const tiers_reads* there = &all[k].edge_rows.placed;
+        if (there->cache || there->own || there->peer || there->host) return true;
+    }
+    return false;
+}
+
 /* Of a device by its role: the first one, and the last one where that samples for others. */
 static void print_device(const rank_cost* of, int32_t rank, int32_t ranks, const char* role)
 {
@@ -516,6 +526,7 @@ static void print_device(const rank_cost* of, int32_t rank, int32_t ranks, const
     if (ranks > 1) snprintf(rows, sizeof rows, "rows of device %d%s", (int)rank, role);
     print_placed(lists, &of->lists);
     print_placed(rows, &of->rows);
+    if (has_edges(of, 1)) print_placed("rows of edges", &of->edge_rows);
 }
 
 void report_tiers(report* r, const rank_cost* all, int32_t ranks, const tier_plan* plan, int32_t samplers, double seconds)
@@ -541,6 +552,10 @@ void report_tiers(report* r, const rank_cost* all, int32_t ranks, const tier_pla
     put_reads(&j, "row_bytes", all, ranks, offsetof(rank_cost, rows) + offsetof(tiers_count, placed_bytes));
     put_reads(&j, "lists", all, ranks, offsetof(rank_cost, lists) + offsetof(tiers_count, placed));
     put_reads(&j, "list_bytes", all, ranks, offsetof(rank_cost, lists) + offsetof(tiers_count, placed_bytes));
+    if (has_edges(all, ranks)) {
+        put_reads(&j, "edge_rows", all, ranks, offsetof(rank_cost, edge_rows) + offsetof(tiers_count, placed));
+        put_reads(&j, "edge_row_bytes", all, ranks, offsetof(rank_cost, edge_rows) + offsetof(tiers_count, placed_bytes));
+    }
     if (plan->measured) {
         json_begin_object(&j, "slopes");
         put_slopes(&j, "lists", &plan->slopes, TIERS_GRAPH);
@@ -589,6 +604,10 @@ void report_ranks(report* r, const rank_cost* all, int32_t ranks)
     put_reads(&j, "bytes", all, ranks, offsetof(rank_cost, rows) + offsetof(tiers_count, read_bytes));
     put_reads(&j, "lists", all, ranks, offsetof(rank_cost, lists) + offsetof(tiers_count, read));
     put_reads(&j, "list_bytes", all, ranks, offsetof(rank_cost, lists) + offsetof(tiers_count, read_bytes));
+    if (has_edges(all, ranks)) {
+        put_reads(&j, "edge_rows", all, ranks, offsetof(rank_cost, edge_rows) + offsetof(tiers_count, read));
+        put_reads(&j, "edge_row_bytes", all, ranks, offsetof(rank_cost, edge_rows) + offsetof(tiers_count, read_bytes));
+    }
     put_reads(&j, "evaluation_rows", all, ranks, offsetof(rank_cost, evaluated));
     json_begin_array(&j, "rows_from");
     for (int32_t k = 0; k < ranks; k++) {

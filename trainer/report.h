@@ -46,9 +46,10 @@
                                   Matrices have "rows", "cols", "id":[..] (the rows' nodes, but of parameters), "values":[[..]..].
                                   Arrays end after 2,560 values, or 1,536 rows or ids
      {"event":"tiers", "notes":[..], "counted":"device", "rows":{"cache":[..],"own":[..],"peer":[..],"host":[..]}, "row_bytes":{...},
-      "lists":{...}, "list_bytes":{...}}
+      "lists":{...}, "list_bytes":{...}, "edge_rows":{...}, "edge_row_bytes":{...}}
                                   where options of tiers are used, and of --pipeline factored over parts, before the first
-                                  epoch: an element a rank. What lies where (tiers_count.placed in trainer/store/tiers.h).
+                                  epoch: an element a rank. What lies where (tiers_count.placed in trainer/store/tiers.h);
+                                  edge_...: rows of edges, where tiers or parts have some.
                                   counted: where rank 0 counted the reads of --cache presc, dual, optimal: "device", "host",
                                   or null. Where memory follows the role also "samplers":N, the last ranks; with
                                   --samplers 0 once more after the first epoch, with "seconds":X that it took.
@@ -57,7 +58,7 @@
                                   "rows":{...}}: hit ratios and milliseconds an epoch, measured on device 0, and their
                                   line (slopes_fit in trainer/store/slopes.h)
      {"event":"ranks", "rows":{"cache":[..],"own":[..],"peer":[..],"host":[..]}, "bytes":{...}, "lists":{...},
-      "list_bytes":{...}, "evaluation_rows":{...}, "rows_from":[[..],..], "sent_bytes":[..],
+      "list_bytes":{...}, "edge_rows":{...}, "edge_row_bytes":{...}, "evaluation_rows":{...}, "rows_from":[[..],..], "sent_bytes":[..],
       "slices":{"sampled":[..],"trained":[..],"marked":[..]},
       "split":{"targets":[..],"edges":[..],"loaded":[..],"own":[..],"peer":[..],"bytes":[..]},
       "seconds":{"training":[..],"sample":[..],"mark":[..],"copy":[..],"extract":[..],"train":[..],"batch":[..],"evaluation":[..],

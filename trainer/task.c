@@ -275,7 +275,7 @@ bool task_plans_tiers(const task* t, const config* c) { return c->tiers || (task
 
 tier_data task_tiers(const task* t)
 {
-    return (tier_data){.set = &t->set, .graph = t->graph, .features = t->features, .train = t->ids[SPLIT_TRAIN],
+    return (tier_data){.set = &t->set, .graph = t->graph, .features = t->features, .edges = t->edges, .train = t->ids[SPLIT_TRAIN],
                        .num_train = t->count[SPLIT_TRAIN], .divided = &t->division, .owners = t->owners.at};
 }
 

@@ -191,7 +191,7 @@ static bool open_stages(worker* w, const config* c, const task* t, error* why)
     device* d = w->device;
     const tiers_view* view = tiers_view_of(w->tiers);
     const net_config network = network_of(c, t, d, !c->full_batch && !view->local);
-    net_data data = {&view->graph, &view->features, view->labels, view->edges.rows ? &view->edges : NULL};
+    net_data data = {&view->graph, &view->features, view->labels, view->edges.width ? &view->edges : NULL};
     w->pass = pass_of(c, t);
     w->pass.ids = view->ids[SPLIT_TRAIN];
     w->batches = 1;
@@ -455,17 +455,19 @@ bool worker_evaluates(const worker* w) { return w->evaluation != NULL; }
 static void add_reads(const tiers* t, counted_cost* cost, int sign)
 {
     const tiers_reads rows = tiers_counted(t, TIERS_FEATURES).read, lists = tiers_counted(t, TIERS_GRAPH).read,
-                      bytes = tiers_counted(t, TIERS_GRAPH).read_bytes;
+                      bytes = tiers_counted(t, TIERS_GRAPH).read_bytes, edges = tiers_counted(t, TIERS_EDGES).read;
     int64_t from[GGNN_DEVICES_MAX];
     tiers_rows_from(t, from);
     if (sign < 0) {
         cost->rows = tiers_reads_since(cost->rows, rows);
         cost->lists = tiers_reads_since(cost->lists, lists);
         cost->list_bytes = tiers_reads_since(cost->list_bytes, bytes);
+        cost->edge_rows = tiers_reads_since(cost->edge_rows, edges);
     } else {
         cost->rows = tiers_reads_sum(cost->rows, rows);
         cost->lists = tiers_reads_sum(cost->lists, lists);
         cost->list_bytes = tiers_reads_sum(cost->list_bytes, bytes);
+        cost->edge_rows = tiers_reads_sum(cost->edge_rows, edges);
     }
     for (int i = 0; i < GGNN_DEVICES_MAX; i++) cost->from[i] += sign * from[i];
 }
@@ -539,7 +541,7 @@ static rank_cost rank_of(const worker* w, const loader_cost* batches)
 {
     const comm_cost cost = w->comm->cost;
     rank_cost mine = {.rows = tiers_counted(w->tiers, TIERS_FEATURES),
-                      .lists = tiers_counted(w->tiers, TIERS_GRAPH), .sent = cost.bytes - w->before.bytes,
+                      .lists = tiers_counted(w->tiers, TIERS_GRAPH), .edge_rows = tiers_counted(w->tiers, TIERS_EDGES), .sent = cost.bytes - w->before.bytes,
                       .seconds = progress_seconds() - w->start, .evaluation = w->apart.seconds,
                       .comm = cost.seconds - w->before.seconds,
                       .waited = cost.waited - w->before.waited + w->role.waited, .copy = batches->copy,
@@ -556,7 +558,9 @@ static rank_cost rank_of(const worker* w, const loader_cost* batches)
     mine.rows.read = tiers_reads_since(tiers_reads_sum(mine.rows.read, w->past.rows), mine.evaluated);
     mine.lists.read = tiers_reads_since(tiers_reads_sum(mine.lists.read, w->past.lists), w->apart.lists);
     mine.lists.read_bytes = tiers_reads_since(tiers_reads_sum(mine.lists.read_bytes, w->past.list_bytes), w->apart.list_bytes);
-    mine.rows.read_bytes = tiers_row_bytes(w->tiers, mine.rows.read);
+    mine.rows.read_bytes = tiers_row_bytes(w->tiers, TIERS_FEATURES, mine.rows.read);
+    mine.edge_rows.read = tiers_reads_since(tiers_reads_sum(mine.edge_rows.read, w->past.edge_rows), w->apart.edge_rows);
+    mine.edge_rows.read_bytes = tiers_row_bytes(w->tiers, TIERS_EDGES, mine.edge_rows.read);
     tiers_rows_from(w->tiers, mine.from);
     for (int i = 0; i < GGNN_DEVICES_MAX; i++) mine.from[i] += w->past.from[i] - w->apart.from[i];
     return mine;

@@ -29,7 +29,7 @@
 
 typedef struct { /* a share of what the stages count */
     double seconds;                      /* sampling included */
-    tiers_reads rows, lists, list_bytes; /* read */
+    tiers_reads rows, lists, list_bytes, edge_rows; /* read */
     int64_t from[GGNN_DEVICES_MAX];      /* rows of parts read, by device */
     net_profile net;                     /* of the net's forward profile */
     loader_cost loader;                  /* of the training loader's cost */
@@ -40,7 +40,7 @@ typedef struct { /* of --parallel split: what this rank computed and loaded, and
 } rank_parts;
 
 typedef struct { /* what a rank did, in this run */
-    tiers_count rows, lists; /* read by training */
+    tiers_count rows, lists, edge_rows; /* read by training */
     tiers_reads evaluated;   /* rows that evaluation read */
     int64_t from[GGNN_DEVICES_MAX]; /* rows of parts, by device */
     int64_t sent;             /* bytes, to other ranks */

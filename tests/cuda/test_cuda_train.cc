@@ -156,6 +156,26 @@ std::vector<double> logged(const char* name, const char* event, const char* key)
     return found;
 }
 
+// What a run read from where.
+std::string reads_of(const char* name)
+{
+    char        line[8192], path[600];
+    std::string found;
+    FILE*       log = fopen(folder_path(path, name), "r");
+    while (log && fgets(line, sizeof line, log))
+        if (strstr(line, "\"event\":\"ranks\"")) found = line;
+    if (log) fclose(log);
+    return found.substr(0, found.find(",\"sent_bytes\""));
+}
+
+// Of rows of edges alone.
+std::string edge_reads_of(const char* name)
+{
+    const std::string all = reads_of(name);
+    const size_t      begin = all.find("\"edge_rows\""), end = all.find("\"evaluation_rows\"");
+    return begin == std::string::npos ? "" : all.substr(begin, end - begin);
+}
+
 // The losses that an example printed.
 std::vector<double> printed(const char* name)
 {
@@ -402,7 +422,7 @@ TEST(preprocessed_rows_stand_for_the_first_layer)
 TEST(rows_of_edges_are_read_wherever_they_lie)
 {
     static const char* const one[] = {"--store-graph 0 --store-features .4", "--cache presc --cache-ratio .3", "--pipeline serial",
-                                      "--pipeline factored --devices 2", "--unique hash"};
+                                      "--pipeline factored --devices 2", "--unique hash", "--store-edges .4 --cache-edges .3"};
     char              from[600], to[600];
     CHECK_EQ(shell(build + "/ggnn-data generate planted plain --nodes 300 --edges 3000 --classes 5 --features 6 >out 2>&1"), 0);
     for (ggnn_file_type type : {GGNN_FILE_F32, GGNN_FILE_F16}) {
@@ -418,8 +438,14 @@ TEST(rows_of_edges_are_read_wherever_they_lie)
             if (test_errors) printf("  %s\n", how);
         }
         CHECK_EQ(train(all + "--devices 2 --store replica --log gpu --backend cuda-emulated"), 0);
-        CHECK_EQ(train(all + "--devices 2 --log other --backend cuda-emulated"), 0);
-        for (const char* key : {"loss", "val_loss"}) same_numbers("gpu", "other", "epoch", key, 0);
+        for (const char* how : {"", "--store-edges .5 --cache-edges .2"}) {
+            CHECK_EQ(train(all + "--devices 2 --log other --backend cuda-emulated " + how), 0);
+            for (const char* key : {"loss", "val_loss"}) same_numbers("gpu", "other", "epoch", key, 0);
+            CHECK_EQ(train(all + "--devices 2 --store parts --log cpu " + how), 0);
+            const std::string cpu = edge_reads_of("cpu");
+            CHECK(cpu.size() > 0);
+            CHECK_STR(edge_reads_of("other").c_str(), cpu.c_str());
+        }
     }
 }
 
@@ -591,18 +617,6 @@ TEST(what_a_device_needs_is_the_sum_of_its_arrays)
         if (test_errors > before) shell(std::string("echo '") + r.options + "'; cat out");
     }
     unsetenv("SIMT_MEMORY");
-}
-
-// What a run read from where.
-std::string reads_of(const char* name)
-{
-    char        line[8192], path[600];
-    std::string found;
-    FILE*       log = fopen(folder_path(path, name), "r");
-    while (log && fgets(line, sizeof line, log))
-        if (strstr(line, "\"event\":\"ranks\"")) found = line;
-    if (log) fclose(log);
-    return found.substr(0, found.find(",\"sent_bytes\""));
 }
 
 // Losses are those of a device that has everything, reads those of the CPU, which tests/store/test_tiers.c predicts.

@@ -69,6 +69,8 @@ static const struct {
     {"comm", "auto own nccl"},
     {"store-graph", "0 .4 1"},
     {"store-features", "0 .6 1"},
+    {"store-edges", "0 .3 1"},
+    {"cache-edges", "0 .3 1"},
     {"prefer", "graph features"},
     {"cache", "none degree aligraph presc optimal dual dual random"},
     {"cache-ratio", "0 .2 1"},

@@ -83,6 +83,8 @@ static const struct {
     {"comm", CHOICE, AT(comm), FREE, true, "auto", "own", "auto|own|nccl", 0},
     {"store-graph", REAL, AT(store_graph), FREE, true, "1", "0.25", "0", "1"},
     {"store-features", REAL, AT(store_features), FREE, true, "1", "0.75", "0", "1"},
+    {"store-edges", REAL, AT(store_edges), FREE, true, "0", "0.5", "0", "1"},
+    {"cache-edges", REAL, AT(cache_edges), FREE, true, "0", "0.5", "0", "1"},
     {"prefer", CHOICE, AT(prefer), FREE, true, "graph", "features", "graph|features", 0},
     {"cache", CHOICE, AT(cache), FREE, true, "none", "dual", "none|degree|aligraph|presc|optimal|dual|random", 0},
     {"cache-ratio", REAL, AT(cache_ratio), FREE, true, "0", "0.4", "0", "1"},
@@ -247,7 +249,7 @@ static bool is_owners(int i) { return !strcmp(of[i].name, "partition") || !strcm
 /* Of presample-epochs --balance edges makes other owners, which add gradients in another order. */
 static bool changes_nothing(int i)
 {
-    static const char list[] = " verify eval-memory threads unique samplers store gather owners comm store-graph store-features prefer cache cache-ratio "
+    static const char list[] = " verify eval-memory threads unique samplers store gather owners comm store-graph store-features store-edges cache-edges prefer cache cache-ratio "
                                "cache-bytes reserve-bytes device-memory host-share slopes ranking topology placement save save-every save-steps log "
                                "profile trace-step links ";
     char name[60];
@@ -605,6 +607,12 @@ static const char* const broken[][3] = {
     {"--edge-features --store shards",
      "--edge-features: with --gather exchange, and --store shards, rows of nodes alone are sent; use --gather pointer",
      "--edge-features --gather pointer"},
+    {"--store-edges .5",
+     "--store-edges 0.5: has no effect without --edge-features",
+     "--store-edges .5 --edge-features"},
+    {"--cache-edges .5",
+     "--cache-edges 0.5: has no effect without --edge-features",
+     "--cache-edges .5 --edge-features"},
     {"--edge-features --explain",
      "--edge-features: --explain does not count what is read of edges",
      "--explain"},
@@ -678,7 +686,7 @@ static const char* const broken[][3] = {
      "--store-graph 0.5: with --gather exchange, and --store shards, rows are sent by their owners, not read from tiers",
      "--store-graph .5 --gather pointer"},
     {"--owners hash --store-features .5",
-     "--owners hash: the parts of tiers (--store-graph, --store-features, --cache, --device-memory, --ranking, --topology) follow the order of what is hot",
+     "--owners hash: the parts of tiers (--store-graph, --store-features, --store-edges, --cache-edges, --cache, --device-memory, --ranking, --topology) follow the order of what is hot",
      "--owners hash --cache none"},
     {"--owners hash --parallel split --devices 2", "--owners hash: has no effect without --gather exchange or --store shards, as a part has what its device owns (--partition)", "--owners hash --parallel split --devices 2 --gather exchange"},
     {"--topology ring --store replica",

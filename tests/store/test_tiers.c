@@ -1191,6 +1191,8 @@ static int64_t bytes_by_role(const task* t, const tiers_source* from, int32_t pa
     int64_t bytes = rows * t->features.pitch + 4 * N + 60 * (int64_t)sizeof(ggnn_node);
     bytes += from->exchange ? arrays_of(from, N, t->graph.num_edges) : arrays_of(from, lists, edges);
     if (parts > 1 && from->owners == GGNN_OWNER_HASH) bytes += (samplers ? 2 : 1) * N * (int64_t)sizeof(ggnn_node);
+    const int64_t E = t->graph.num_edges, by = parts - samplers;
+    if (from->edges.rows && part < by) bytes += (E / by * (part + 1) + E % by * (part + 1) / by - E / by * part - E % by * part / by) * from->edges.pitch;
     return bytes;
 }
 
@@ -1208,6 +1210,7 @@ TEST(bytes_of_a_part_are_those_of_its_nodes)
         if (!CHECK(config_parse(&c, 3, argv, &why) == OPTIONS_GOOD && config_finish(&c, &why) && task_open(&t, &c, &why))) return;
         tiers_source from = {.graph = t.graph, .features = t.features, .count = {0, 10, 20, 30}, .owners = (ggnn_owner)(i / 3 % 3),
                              .exchange = i / 9 % 2};
+        if (i % 2) from.edges = ggnn_store_plain(t.features.rows, t.graph.num_edges, 1 + i % 5, GGNN_F16); /* nobody reads them */
         for (int32_t part = 0; part < parts; part++)
             for (int32_t samplers = 0; samplers < (from.exchange ? 1 : parts); samplers += 1 + parts / 5) {
                 from.samplers = samplers;
@@ -1220,11 +1223,11 @@ TEST(bytes_of_a_part_are_those_of_its_nodes)
 
 /* ==== a device of its own memory ================================================================================ */
 
-enum { MANY = 33000, MANY_WIDTH = 3 };
+enum { MANY = 33000, MANY_WIDTH = 3, MANY_EDGES = 2 * MANY, EDGE_WIDTH = 2 };
 typedef struct { /* lists of none to four, and rows; what reads them are the nodes' ids */
     int64_t indptr[MANY + 1];
-    ggnn_node indices[2 * MANY], rank[MANY], cache_rank[MANY], ids[2][10];
-    float weight[2 * MANY], rows[MANY * MANY_WIDTH];
+    ggnn_node indices[MANY_EDGES], rank[MANY], cache_rank[MANY], ids[2][10];
+    float weight[MANY_EDGES], rows[MANY * MANY_WIDTH], edge_rows[MANY_EDGES * EDGE_WIDTH];
     int32_t label[MANY];
 } many;
 
@@ -1241,9 +1244,23 @@ static many* many_new(void)
     for (int64_t e = 0; e < m->indptr[MANY]; e++) {
         m->indices[e] = (ggnn_node)(e * 13 % MANY);
         m->weight[e] = (float)e;
+        for (int j = 0; j < EDGE_WIDTH; j++) m->edge_rows[e * EDGE_WIDTH + j] = (float)(e * EDGE_WIDTH - j);
     }
+    CHECK_EQ(m->indptr[MANY], MANY_EDGES);
     for (int i = 0; i < 20; i++) m->ids[i / 10][i % 10] = (ggnn_node)(i * 3);
     return m;
+}
+
+/* Each edge's row, by position. */
+static void check_edges(const many* m, const tiers_view* t)
+{
+    float* rows = malloc(sizeof m->edge_rows);
+    int64_t* position = malloc(MANY_EDGES * sizeof *position);
+    for (int64_t e = 0; e < MANY_EDGES; e++) position[e] = e;
+    CHECK_EQ(ggnn_gather_edges(rows, EDGE_WIDTH, GGNN_F32, &t->edges, position, MANY_EDGES), GGNN_OK);
+    CHECK(memcmp(rows, m->edge_rows, sizeof m->edge_rows) == 0);
+    free(rows);
+    free(position);
 }
 
 /* Nothing of the host's is there, but what no other tier has; all else is as it is on the host. */
@@ -1262,6 +1279,7 @@ static void check_view(const many* m, const tiers_source* from, const tiers* ope
     }
     ggnn_gather(rows, MANY_WIDTH, GGNN_F32, &t->features, id, MANY);
     wrong += memcmp(rows, m->rows, sizeof m->rows) != 0;
+    check_edges(m, t);
     free(rows);
     free(id);
     CHECK_EQ(wrong, 0);
@@ -1302,9 +1320,11 @@ static void* open_part_of(void* context)
     if (!good) comm_fail(o->c, &o->why);
     if (good) check_view(o->m, &o->from, t);
     CHECK_EQ(d->bytes, 1); /* lists and rows together: two loans could lie in one block of the driver's */
-    for (int kind = 0; good && kind < TIERS_KINDS; kind++) {
+    for (int kind = 0; good && kind < TIERS_ALL; kind++) {
         const tiers_count n = tiers_counted(t, (tiers_kind)kind);
-        CHECK(n.read.own > 0 && n.read.own + n.read.peer == MANY && n.placed.own == n.read.own && n.placed.peer == n.read.peer);
+        const int64_t all = kind == TIERS_EDGES ? MANY_EDGES : MANY;
+        if (kind == TIERS_EDGES) CHECK_EQ(n.read.own, all / 3); /* equal ranges */
+        CHECK(n.read.own > 0 && n.read.own + n.read.peer == all && n.placed.own == n.read.own && n.placed.peer == n.read.peer);
     }
     comm_barrier(o->c, &o->why); /* nobody reads any more */
     tiers_close(t);
@@ -1323,9 +1343,11 @@ TEST(a_device_of_its_own_memory_gets_all_lists_rows_and_weights)
         device* d = device_open_elsewhere(0, &why);
         const int64_t part = sizes[i % 8], cached = sizes[i * 3 % 8];
         const tiers_share share = {i % 3 ? m->rank : NULL, part, m->cache_rank, cached};
-        const tiers_plan plan = {{share, share}, NULL};
+        const int64_t edges_cached = 2 * cached, edges_stored = part + edges_cached < MANY_EDGES ? part : MANY_EDGES - edges_cached;
+        const tiers_plan plan = {{share, share}, edges_cached, edges_stored, NULL};
         tiers_source from = {.graph = ggnn_graph_plain(m->indptr, m->indices, (i + 1) / 2 % 2 ? m->weight : NULL, MANY, m->indptr[MANY]),
                              .features = ggnn_store_plain(m->rows, MANY, MANY_WIDTH, GGNN_F32), .labels = {.label = m->label},
+                             .edges = ggnn_store_plain(m->edge_rows, MANY_EDGES, EDGE_WIDTH, GGNN_F32),
                              .ids = {NULL, m->ids[0], m->ids[1], m->ids[0]}, .count = {0, 10, 10, 10}, .plan = i < 8 ? &plan : NULL};
         if (i < 9) {
             tiers* t;
@@ -1338,7 +1360,12 @@ TEST(a_device_of_its_own_memory_gets_all_lists_rows_and_weights)
                 CHECK(n.read.cache == cached && n.read.cache + n.read.own + n.read.host == MANY);
                 if (kind) CHECK(n.placed_bytes.cache == cached * 12 && n.placed_bytes.own == part * 12 && n.placed_bytes.host == (MANY - part) * 12);
             }
+            const tiers_count e = tiers_counted(t, TIERS_EDGES);
+            if (i < 8) CHECK(e.placed.cache == edges_cached && e.placed.own == edges_stored && e.placed.host == MANY_EDGES - edges_stored && !e.placed.peer);
+            if (i < 8) CHECK(e.read.cache == edges_cached && e.read.own == edges_stored && e.read.host == MANY_EDGES - edges_cached - edges_stored);
+            if (i < 8) CHECK(e.placed_bytes.own == 8 * edges_stored && e.placed_bytes.host == 8 * e.placed.host && e.read_bytes.host == 8 * e.read.host);
             tiers_start_counting(t);
+            CHECK_EQ(tiers_counted(t, TIERS_EDGES).read.cache + tiers_counted(t, TIERS_EDGES).read.own, 0);
             CHECK_EQ(tiers_counted(t, TIERS_GRAPH).read.cache + tiers_counted(t, TIERS_FEATURES).read.own, 0);
             tiers_close(t);
         } else { /* by each kind of owners, over three devices */

@@ -30,7 +30,9 @@ TEST(losses_are_the_same_bits_wherever_rows_of_edges_lie)
                                         "--store-graph .3 --cache presc --cache-ratio .3", "--cache dual --cache-ratio .4 --eval-memory 0",
                                         "--pipeline factored --devices 2 --samplers 1"};
     static const char* const three[] = {"--store parts", "--store parts --owners hash", "--store-graph .5 --cache degree --cache-ratio .2",
-                                        "--pipeline overlap", "--pipeline factored --devices 4 --samplers 2"};
+                                        "--pipeline overlap", "--pipeline factored --devices 4 --samplers 2",
+                                        "--store-edges .4 --cache-edges .2", "--store-features .3 --cache-edges 1",
+                                        "--pipeline factored --devices 4 --samplers 1 --store-edges .7"};
     for (size_t m = 0; m < sizeof model / sizeof *model; m++) {
         char options[200];
         CHECK_EQ(trainf("%s %s --threads 1 --log one", shared, model[m]), 0);
@@ -44,6 +46,62 @@ TEST(losses_are_the_same_bits_wherever_rows_of_edges_lie)
             trains_alike("three", options);
         }
     }
+}
+
+static int64_t of_log(const char* group, const char* member, int devices)
+{
+    int64_t sum = 0;
+    for (int r = 0; r < devices; r++) sum += logged_in(&second, group, member, r);
+    return sum;
+}
+
+/* Of P devices each has a P-th of what parts store, as the whole has it, and the first ones in its cache. What is read of each tier is read of it
+   alone: of parts and caches together as many rows as of one device's host. */
+TEST(rows_of_edges_lie_where_options_say_and_are_counted)
+{
+    enum { P = 3 };
+    char note[200];
+    CHECK_EQ(trainf("%s --devices %d --store-edges 0 --log host", shared, P), 0);
+    read_log(&second, "host", "tiers");
+    const int64_t E = logged_in(&second, "edge_rows", "host", 0);
+    read_log(&second, "host", "ranks");
+    const int64_t reads = of_log("edge_rows", "host", P);
+    CHECK(E > 0 && reads > 0 && of_log("edge_rows", "cache", P) + of_log("edge_rows", "own", P) + of_log("edge_rows", "peer", P) == 0);
+    CHECK_EQ(of_log("edge_row_bytes", "host", P), reads * 5 * 4);
+    trains_alike("host", "--devices 3 --store-edges .5 --cache-edges .25");
+    read_log(&second, "other", "tiers");
+    const int64_t cached = E / 4, stored = E / 2;
+    for (int r = 0; r < P; r++) {
+        CHECK_EQ(logged_in(&second, "edge_rows", "cache", r), cached);
+        CHECK_EQ(logged_in(&second, "edge_rows", "own", r) + logged_in(&second, "edge_rows", "peer", r), stored);
+        CHECK(logged_in(&second, "edge_rows", "own", r) - stored / P <= 1 && logged_in(&second, "edge_rows", "own", r) >= stored / P);
+        CHECK_EQ(logged_in(&second, "edge_rows", "host", r), E - stored);
+    }
+    read_log(&second, "other", "ranks");
+    const double all = (double)reads;
+    CHECK_EQ(of_log("edge_rows", "cache", P) + of_log("edge_rows", "own", P) + of_log("edge_rows", "peer", P) + of_log("edge_rows", "host", P), reads);
+    CHECK_NEAR((double)of_log("edge_rows", "cache", P) / all, .25, .05);
+    CHECK_NEAR((double)of_log("edge_rows", "host", P) / all, .25, .05);
+    trains_alike("host", "--devices 3 --store parts");
+    read_log(&second, "other", "ranks");
+    CHECK(of_log("edge_rows", "own", P) > 0 && of_log("edge_rows", "own", P) + of_log("edge_rows", "peer", P) == reads);
+    trains_alike("host", "--devices 4 --pipeline factored --samplers 1 --store-edges 1");
+    read_log(&second, "other", "tiers");
+    CHECK_EQ(logged_in(&second, "edge_rows", "own", 3), 0); /* who samples has no rows */
+    CHECK_EQ(logged_in(&second, "edge_rows", "own", 0), E / P + (E % P > 2));
+    trains_alike("host", "--devices 3 --store-edges 1 --cache-edges .1");
+    read_log(&second, "other", "tiers");
+    CHECK_EQ(logged_in(&second, "edge_rows", "own", 0) + logged_in(&second, "edge_rows", "peer", 0), E - E / 10); /* the others are in every cache */
+    trains_alike("host", "--devices 3 --store-edges 1 --cache-edges .1 --device-memory 3000 --reserve-bytes 0"); /* 20 bytes a row */
+    snprintf(note, sizeof note, ": 0 of %lld rows of edges are stored and 150 of %lld cached, as the device has no room for more", (long long)(E - E / 10), (long long)(E / 10));
+    CHECK(says(note));
+    trains_alike("host", "--devices 3 --cache-edges .1 --device-memory 20000 --reserve-bytes 0"); /* lists and rows have the rest */
+    read_log(&second, "other", "tiers");
+    CHECK_EQ(logged_in(&second, "edge_row_bytes", "cache", 0), E / 10 * 20);
+    CHECK(logged_in(&second, "list_bytes", "own", 0) + logged_in(&second, "row_bytes", "own", 0) <= 20000 - E / 10 * 20);
+    trains_alike("host", "--devices 3 --store-edges 1 --device-memory 3000 --reserve-bytes 0");
+    snprintf(note, sizeof note, ": 450 of %lld rows of edges are stored and 0 of 0 cached, as the device has no room for more", (long long)E);
+    CHECK(says(note));
 }
 
 /* Full evaluation reads the rows of whole lists, as sampled evaluation of all neighbours does. */
@@ -137,6 +195,7 @@ int main(int argc, char** argv)
     if (!train_tool_begin()) return 1;
     add_edges("planted.ggnn", "edges.ggnn", GGNN_FILE_F32, 5, 1);
     RUN(losses_are_the_same_bits_wherever_rows_of_edges_lie);
+    RUN(rows_of_edges_lie_where_options_say_and_are_counted);
     RUN(both_evaluations_see_the_same_rows);
     RUN(losses_follow_the_rows);
     RUN(a_checkpoint_goes_on_over_the_same_rows_alone);

@@ -163,6 +163,11 @@ static const entry table[] = {
         "host, by CUDA in pinned memory. Not given: all, with --cache dual none.", 0}},
     {0, ALIKE | TIERS | NO_RESULT, AT(store_features), "1", {"store-features", OPTION_REAL, 0, 0, 1, 0,
         "The same of rows of features. Not given: all, with a --cache none.", 0}},
+    {0, ALIKE | TIERS | NO_RESULT, AT(store_edges), 0, {"store-edges", OPTION_REAL, 0, 0, 1, 0,
+        "The share of --edge-features whose rows lie in the devices' memory: the first ones behind those of --cache-edges, in the order of "
+        "the lists, which after ggnn-data reorder is hottest first.", 0}},
+    {0, ALIKE | TIERS | NO_RESULT, AT(cache_edges), 0, {"cache-edges", OPTION_REAL, 0, 0, 1, 0,
+        "The share of --edge-features whose rows each device keeps for itself, the first ones.", 0}},
     {0, ALIKE | NO_RESULT, AT(prefer), 0, {"prefer", OPTION_CHOICE, 0, 0, 0, "graph|features",
         "What is stored first where --device-memory has no room for both.", 0}},
     {0, ALIKE | TIERS | NO_RESULT, AT(cache), 0, {"cache", OPTION_CHOICE, 0, 0, 0, "none|" HOTNESS_POLICIES,

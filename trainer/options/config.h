@@ -64,7 +64,7 @@ typedef struct {
     const char* partition_file;
     int64_t closure_limit;
     /* tiers */
-    double store_graph, store_features, cache_ratio, host_share;
+    double store_graph, store_features, store_edges, cache_edges, cache_ratio, host_share;
     int prefer, cache, placement; /* prefer: 1 features */
     const char *cache_bytes_text, *slopes_text, *ranking, *topology;
     int64_t reserve_bytes, device_memory, presample_epochs;

@@ -40,6 +40,8 @@ const config_rule config_rules[] = {
     {"edge-features", EXCLUDES, "parallel split", "--parallel split moves rows of nodes alone; use --parallel data"},
     {"edge-features", EXCLUDES, "gather exchange or store shards",
      "with --gather exchange, and --store shards, rows of nodes alone are sent; use --gather pointer"},
+    {"store-edges", IDLE, "edge-features", ""},
+    {"cache-edges", IDLE, "edge-features", ""},
     {"edge-features", EXCLUDES, "explain", "--explain does not count what is read of edges"},
     {"edge-features", EXCLUDES, "trace-step !0", "--trace-step prints rows of nodes alone"},
 
@@ -75,7 +77,7 @@ const config_rule config_rules[] = {
     {"slopes", EXCLUDES, "ranking", "--ranking says what is cached; leave out one of them"},
     {"tiers", EXCLUDES, "gather exchange or store shards",
      "with --gather exchange, and --store shards, rows are sent by their owners, not read from tiers"},
-    {"owners", EXCLUDES, "tiers", "the parts of tiers (--store-graph, --store-features, --cache, --device-memory, --ranking, --topology) "
+    {"owners", EXCLUDES, "tiers", "the parts of tiers (--store-graph, --store-features, --store-edges, --cache-edges, --cache, --device-memory, --ranking, --topology) "
                                   "follow the order of what is hot"},
     {"owners & parallel split", IDLE, "gather exchange or store shards", ", as a part has what its device owns (--partition)"},
     {"topology", EXCLUDES, "store replica", "places parts, and with --store replica there are none"},

@@ -19,7 +19,8 @@ ggnn_sampling config_sampling(const config* c)
 tier_options config_tiers(const config* c)
 {
     tier_options o = {.cache = c->cache, .cache_auto = c->cache_auto, .cache_bytes = c->cache_bytes, .cache_ratio = c->cache_ratio,
-                      .store_graph = c->store_graph, .store_features = c->store_features, .features_first = c->prefer != 0,
+                      .store_graph = c->store_graph, .store_features = c->store_features,
+                      .store_edges = c->store_edges, .cache_edges = c->cache_edges, .features_first = c->prefer != 0,
                       .placement = c->placement, .ranking = c->ranking, .topology = c->topology,
                       .device_memory = c->device_memory, .reserve_bytes = c->reserve_bytes, .batch = c->batch,
                       .presample_epochs = c->presample_epochs, .seed = (uint64_t)c->seed,

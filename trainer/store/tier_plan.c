@@ -52,6 +52,12 @@ static bool reads(const tier_plan* p, tiers_kind kind)
 /* Do parts lie with those who read them? Not where a placement says where each lies. */
 static bool parts_by_role(const tier_plan* p) { return p->options.samplers && p->parts > 1 && !p->plan.placement; }
 
+/* Over how many parts rows lie. */
+static int32_t row_parts(const tier_plan* p)
+{
+    return tiers_readers(TIERS_FEATURES, p->parts, parts_by_role(p) ? p->options.samplers : 0).count;
+}
+
 /* Has each device memory of its own choice, that no other one reads? */
 static bool alone_by_role(const tier_plan* p) { return p->options.samplers && p->parts == 1; }
 
@@ -438,6 +444,52 @@ static bool make_work(tier_plan* p, error* why)
     return p->work != NULL;
 }
 
+/* The least of these ranks; of a supposed plan they are alike. */
+static bool least(tier_plan* p, int64_t* value, tiers_devices of, error* why)
+{
+    comm* c = p->comm;
+    if (!c) return true;
+    int64_t* all = memory_new((size_t)c->ranks * sizeof *all, "memory of devices", why);
+    if (!all) return false;
+    all[c->rank] = *value;
+    bool good = comm_gather_each(c, all, sizeof *all, why);
+    for (int32_t r = of.first; good && r < of.first + of.count; r++)
+        if (r == of.first || all[r] < *value) *value = all[r];
+    memory_free(all);
+    return good;
+}
+
+/* Does it hold on every rank? */
+static bool agree(tier_plan* p, bool* holds, error* why)
+{
+    int64_t value = *holds;
+    const bool good = least(p, &value, (tiers_devices){0, p->comm ? p->comm->ranks : 1}, why);
+    *holds = value != 0;
+    return good;
+}
+
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* Rows of edges have what they ask for where the device with least memory has it; lists and rows of nodes have the rest. */
+static bool fill_edges(tier_plan* p, error* why)
+{
+    const tier_options* c = &p->options;
+    const tiers_devices all = {0, p->comm ? p->comm->ranks : 1};
+    const int64_t E = p->data.edges.rows ? p->data.graph.num_edges : 0, pitch = p->data.edges.pitch;
+    const int64_t cached = ggnn_fill_ratio(c->cache_edges, E), stored = smaller(ggnn_fill_ratio(c->store_edges, E), E - cached);
+    const int32_t parts = row_parts(p), most = p->plan.placement ? p->plan.placement->most : 1;
+    int64_t room = ggnn_fill_auto(p->total, tier_plan_beside(p), c->reserve_bytes);
+    if (E == 0 || !least(p, &room, all, why)) return E == 0;
+    p->plan.edges_cached = smaller(cached, room / pitch);
+    const int64_t each = (room / pitch - p->plan.edges_cached) / most; /* rows of a part */
+    p->plan.edges_stored = each < stored / parts + (stored % parts > 0) ? each * parts : stored;
+    if (p->plan.edges_cached < cached || p->plan.edges_stored < stored)
+        tier_plan_note(p, "--store-edges %g, --cache-edges %g: %" PRId64 " of %" PRId64 " rows of edges are stored and %" PRId64 " of %" PRId64
+                       " cached, as the device has no room for more", c->store_edges, c->cache_edges, p->plan.edges_stored, stored,
+                       p->plan.edges_cached, cached);
+    return true;
+}
+
 bool tier_plan_open(tier_plan* p, const tier_options* c, const tier_data* t, comm* with, comm* over, device* d, error* why)
 {
     begin(p, c, ggnn_sizes_of(&t->graph, &t->features), t->graph.num_nodes, over ? over->locals : 1);
@@ -446,7 +498,7 @@ bool tier_plan_open(tier_plan* p, const tier_options* c, const tier_data* t, com
     p->peaks = device_room(d) != INT64_MAX;
     if (!make_work(p, why) || !place(p, why) || !tier_plan_meet(p, with, d, why)) return false;
     p->total = tier_plan_total(p, c->device_memory, d);
-    return true;
+    return fill_edges(p, why);
 }
 
 bool tier_plan_order(tier_plan* p, const ggnn_sampling* how, const tiers_view* there, error* why)
@@ -522,7 +574,6 @@ void tier_plan_close(tier_plan* p)
 
 /* ==== filling =================================================================================================== */
 
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* Bytes of the entries of a cache of both kinds that has the ranks below these. */
 static int64_t dual_bytes(const tier_plan* p, const ggnn_sizes* of, const int64_t cached[TIERS_KINDS])
@@ -574,30 +625,6 @@ static int64_t cache_bytes(const tier_plan* p)
     if (c->cache_bytes >= 0) return c->cache_bytes;
     if (p->file.cached && c->cache == DUAL) return dual_bytes(p, &p->sizes, p->from_file);
     return c->cache == DUAL ? ggnn_fill_ratio(c->cache_ratio, rows + lists) : ggnn_fill_ratio(c->cache_ratio, N) * p->sizes.row;
-}
-
-/* The least of these ranks; of a supposed plan they are alike. */
-static bool least(tier_plan* p, int64_t* value, tiers_devices of, error* why)
-{
-    comm* c = p->comm;
-    if (!c) return true;
-    int64_t* all = memory_new((size_t)c->ranks * sizeof *all, "memory of devices", why);
-    if (!all) return false;
-    all[c->rank] = *value;
-    bool good = comm_gather_each(c, all, sizeof *all, why);
-    for (int32_t r = of.first; good && r < of.first + of.count; r++)
-        if (r == of.first || all[r] < *value) *value = all[r];
-    memory_free(all);
-    return good;
-}
-
-/* Does it hold on every rank? */
-static bool agree(tier_plan* p, bool* holds, error* why)
-{
-    int64_t value = *holds;
-    const bool good = least(p, &value, (tiers_devices){0, p->comm ? p->comm->ranks : 1}, why);
-    *holds = value != 0;
-    return good;
 }
 
 /* --parallel split: rows of a part are its device's own, as no other one reads them. (Lists are dealt by their bytes.) */
@@ -688,10 +715,18 @@ int64_t tier_plan_rankings(const tier_plan* p)
     return p->parts ? distinct_bytes(p, used, 0) : 0;
 }
 
+/* A device's rows of edges. */
+static int64_t edge_bytes(const tier_plan* p)
+{
+    const int32_t parts = row_parts(p), most = p->plan.placement ? p->plan.placement->most : 1;
+    const int64_t stored = p->plan.edges_stored;
+    return (p->plan.edges_cached + (stored / parts + (stored % parts > 0)) * most) * p->data.edges.pitch;
+}
+
 /* A CPU's limit is for lists, rows and rankings alone. */
 int64_t tier_plan_beside(const tier_plan* p)
 {
-    return p->peaks ? tiers_overhead(p->parts, p->plan.placement ? p->plan.placement->most : 1) : 0;
+    return edge_bytes(p) + (p->peaks ? tiers_overhead(p->parts, p->plan.placement ? p->plan.placement->most : 1) : 0);
 }
 
 static int64_t room_of(const tier_plan* p, int64_t peak)

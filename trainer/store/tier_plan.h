@@ -74,7 +74,7 @@ bool tier_plan_fill(tier_plan* p, int64_t peak, error* why);
 bool tier_plan_take_roles(tier_plan* p, int32_t samplers, error* why); /* to be filled again, with so many samplers */
 int64_t tier_plan_rankings(const tier_plan* p); /* bytes of the rankings that the filled tiers keep, each once */
 
-int64_t tier_plan_beside(const tier_plan* p);   /* bytes of ends of arrays and tables that tiers may take too */
+int64_t tier_plan_beside(const tier_plan* p);   /* bytes of rows of edges, of ends of arrays and of tables that tiers take too */
 
 /* How many ranks share this one's device, as those of one machine and number do: sets p->sharers. All ranks call it.
    tier_plan_open does. */

@@ -12,6 +12,7 @@ typedef struct { /* options of ggnn-train, by their names */
     int64_t cache_bytes;   /* --cache-bytes as a number; -1: cache_ratio or auto */
     double  cache_ratio;
     double  store_graph, store_features; /* shares of lists and of rows that parts store */
+    double  store_edges, cache_edges;    /* shares of rows of edges that parts store, and each cache */
     bool    features_first;              /* rows before lists (--prefer features) */
     int     placement;                   /* a ggnn_place_rule */
     const char *ranking, *topology;      /* files; NULL: none */
@@ -31,6 +32,7 @@ typedef struct { /* what it points to outlives the plan */
     const dataset* set;
     ggnn_graph     graph;
     ggnn_store     features;
+    ggnn_store     edges;   /* rows of edges; rows NULL: none are read */
     const ggnn_node* train; /* (num_train) training nodes */
     int64_t          num_train;
     const division*  divided;   /* of the training nodes among ranks */

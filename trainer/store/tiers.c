@@ -26,7 +26,7 @@ struct tiers {
     int32_t exchanged; /* rows by exchange lie over so many parts */
 
     /* this device's own memory, and the parts of a CPU's ranks */
-    tiers_memory cache[TIERS_KINDS], part;
+    tiers_memory cache[TIERS_ALL], part;
     comm_shared  shared;
 
     /* (locals) parts of other processes; NULL: in this one */
@@ -42,11 +42,11 @@ struct tiers {
     /* (N) ranks by owner, of parts by hash */
     ggnn_node* owned[TIERS_KINDS];
 
-    /* (kinds, devices) the device that each part is read from */
-    int16_t* source[TIERS_KINDS];
-    int32_t  parts[TIERS_KINDS];
+    /* (TIERS_ALL, devices) the device that each part is read from */
+    int16_t* source[TIERS_ALL];
+    int32_t  parts[TIERS_ALL];
 
-    tiers_reads placed[TIERS_KINDS], placed_bytes[TIERS_KINDS];
+    tiers_reads placed[TIERS_ALL], placed_bytes[TIERS_ALL];
 };
 
 /* ==== whole arrays ============================================================================================== */
@@ -115,19 +115,16 @@ static const void* pin(tiers* t, const void* from, size_t bytes, const char* wha
 
 static size_t edge_bytes(const ggnn_store* f, const ggnn_graph* g) { return f->rows ? (size_t)g->num_edges * (size_t)f->pitch : 0; }
 
-/* Rows of edges: a replica has them, tiers and parts read the host's. */
-static void show_edges(tiers* t, const tiers_source* from, bool replica, error* why)
+static void show_edges(tiers* t, const tiers_source* from, error* why)
 {
-    const size_t bytes = edge_bytes(&from->edges, &from->graph);
     t->view.edges = from->edges;
-    if (replica) t->view.edges.rows = show(t, from->edges.rows, bytes, "the features of edges", why);
-    else t->view.edges.rows = pin(t, from->edges.rows, bytes, "features of edges", why);
+    t->view.edges.rows = show(t, from->edges.rows, edge_bytes(&from->edges, &from->graph), "the features of edges", why);
 }
 
-/* ==== pieces: lists or rows of some nodes, one after the other ================================================== */
+/* ==== pieces: lists or rows of some nodes, or rows of some edges, one after the other =========================== */
 
 typedef struct {
-    int64_t nodes, edges; /* edges: of lists */
+    int64_t nodes, edges; /* edges: of lists. Rows of edges count as nodes */
     int64_t at;           /* bytes before it in its memory */
 } piece;
 
@@ -144,9 +141,14 @@ static ggnn_csc lists_at(char* memory, const tiers_source* from, piece p, size_t
     return ggnn_dist_lists(bytes, memory, &from->graph, p.nodes, p.edges);
 }
 
+static const ggnn_store* rows_of(const tiers_source* from, tiers_kind kind) { return kind == TIERS_EDGES ? &from->edges : &from->features; }
+
+/* How many there are of a kind. */
+static int64_t all_of(const tiers_source* from, tiers_kind kind) { return kind == TIERS_EDGES ? from->graph.num_edges : from->graph.num_nodes; }
+
 static size_t bytes_of(const tiers_source* from, tiers_kind kind, piece p)
 {
-    size_t bytes = (size_t)p.nodes * (size_t)from->features.pitch;
+    size_t bytes = (size_t)p.nodes * (size_t)rows_of(from, kind)->pitch;
     if (kind == TIERS_GRAPH) lists_at(NULL, from, p, &bytes);
     return bytes;
 }
@@ -234,9 +236,29 @@ static bool write_device(device* d, const cutter* k, const content* c, char* mem
     return !why->text[0];
 }
 
+/* Rows of edges of a part, or of the own cache: [first, first + count). */
+static int64_t edges_of_slot(const ggnn_layout* at, int32_t slot, int64_t* first)
+{
+    const bool cache = slot == at->parts + 1;
+    *first = cache ? 0 : at->bound[slot];
+    return cache ? at->cached : at->bound[slot + 1] - at->bound[slot];
+}
+
+static void write_edges(device* d, const cutter* k, int32_t slot, char* memory)
+{
+    const ggnn_store* e = &k->from->edges;
+    int64_t first;
+    const size_t count = (size_t)edges_of_slot(&k->at, slot, &first);
+    device_upload(d, memory, (const char*)e->rows + (size_t)first * (size_t)e->pitch, count * (size_t)e->pitch);
+}
+
 static bool write_piece(device* d, const cutter* k, int32_t slot, char* memory, error* why)
 {
     content c;
+    if (k->kind == TIERS_EDGES) {
+        write_edges(d, k, slot, memory);
+        return true;
+    }
     bool good = list_content(&c, k, slot, why);
     if (good && d->host_memory) good = write_host(k, &c, 0, c.p.nodes, memory, why);
     else if (good) good = write_device(d, k, &c, memory, why);
@@ -247,6 +269,11 @@ static bool write_piece(device* d, const cutter* k, int32_t slot, char* memory, 
 static bool measure_piece(piece* p, const cutter* k, int32_t slot, error* why)
 {
     content c;
+    int64_t first;
+    if (k->kind == TIERS_EDGES) {
+        *p = (piece){edges_of_slot(&k->at, slot, &first), 0, 0};
+        return true;
+    }
     bool good = list_content(&c, k, slot, why);
     *p = c.p;
     drop(&c);
@@ -276,7 +303,7 @@ int32_t tiers_parts(const tiers* t, tiers_kind kind)
 /* The own cache of one kind, if it has any row. */
 static bool open_cache(tiers* t, const cutter* k, piece* p, error* why)
 {
-    static const char* const what[] = {"the cache of lists", "the cache of features"};
+    static const char* const what[] = {"the cache of lists", "the cache of features", "the cache of features of edges"};
     tiers_memory* m = &t->cache[k->kind];
     *p = (piece){0, 0, 0};
     if (!k->at.cached) return true;
@@ -308,10 +335,10 @@ typedef struct { /* what the others have to know of a rank's; with a piece for e
     const ggnn_node* cache_row;
     char*   memory; /* its address in the rank's own process */
     char    handle[DEVICE_HANDLE]; /* by which other processes map `memory`; not of a CPU */
-    piece   part[]; /* (kinds, devices) those that it stores */
+    piece   part[]; /* (TIERS_ALL, devices) those that it stores */
 } holding;
 
-static size_t holding_bytes(const tiers* t) { return sizeof(holding) + TIERS_KINDS * (size_t)t->devices * sizeof(piece); }
+static size_t holding_bytes(const tiers* t) { return sizeof(holding) + TIERS_ALL * (size_t)t->devices * sizeof(piece); }
 
 static piece* part_of(const tiers* t, holding* h, const cutter* k, int32_t p) { return &h->part[(int)k->kind * t->devices + p]; }
 
@@ -373,33 +400,36 @@ static char* reach(tiers* t, const holding* of, int32_t r, error* why)
 
 typedef struct { /* of one memory, by slot; for `slots` = devices + 2 */
     ggnn_csc*    part;
-    const void** base;
-    int64_t *bound, *counts; /* bound (kinds, slots), counts (3, slots): lists, rows, edges */
+    const void **base, **edge_base;
+    int64_t *bound, *counts; /* bound (TIERS_ALL, slots), counts (COUNTED, slots): lists, rows, rows of edges, edges of lists */
     size_t bytes;
 } part_tables;
+enum { EDGES_READ = TIERS_ALL, COUNTED };
 
 static part_tables tables_of(void* memory, size_t slots)
 {
     part_tables t;
     t.part = memory;
     t.base = (const void**)(t.part + slots);
-    t.bound = (int64_t*)(t.base + slots);
-    t.counts = t.bound + TIERS_KINDS * slots;
-    t.bytes = (size_t)((char*)(t.counts + 3 * slots) - (char*)memory);
+    t.edge_base = t.base + slots;
+    t.bound = (int64_t*)(t.edge_base + slots);
+    t.counts = t.bound + TIERS_ALL * slots;
+    t.bytes = (size_t)((char*)(t.counts + COUNTED * slots) - (char*)memory);
     return t;
 }
 
 static void set_slot(const part_tables* to, const cutter* k, int32_t slot, char* memory, piece p)
 {
-    if (k->kind == TIERS_FEATURES) to->base[slot] = memory;
+    if (k->kind == TIERS_EDGES) to->edge_base[slot] = memory;
+    else if (k->kind == TIERS_FEATURES) to->base[slot] = memory;
     else to->part[slot] = lists_at(memory, k->from, p, NULL);
 }
 
 /* What rows take, or lists. */
 static int64_t net_bytes(const cutter* k, piece p)
 {
-    const ggnn_sizes of = ggnn_sizes_of(&k->from->graph, &k->from->features);
-    return k->kind == TIERS_FEATURES ? p.nodes * of.row : p.nodes * of.list + p.edges * of.edge;
+    const ggnn_sizes of = ggnn_sizes_of(&k->from->graph, rows_of(k->from, k->kind));
+    return k->kind != TIERS_GRAPH ? p.nodes * of.row : p.nodes * of.list + p.edges * of.edge;
 }
 
 static void add_placed(tiers* t, const cutter* k, size_t tier, piece p)
@@ -439,21 +469,21 @@ static void set_partial(tiers* t, const cutter* k, const part_tables* to, error*
 static void set_host(tiers* t, const cutter* k, const part_tables* to, error* why)
 {
     const ggnn_graph* g = &k->from->graph;
-    const ggnn_store* f = &k->from->features;
-    const int64_t nodes = g->num_nodes, left = nodes - k->at.stored;
+    const ggnn_store* f = rows_of(k->from, k->kind);
+    const int64_t all = all_of(k->from, k->kind);
     const size_t edges = (size_t)g->whole.num_edges;
-    const tiers_reads* bytes = &t->placed_bytes[k->kind];
+    const tiers_reads *placed = &t->placed[k->kind], *bytes = &t->placed_bytes[k->kind];
     ggnn_csc* lists = &to->part[k->at.parts];
-    if (!left) return;
-    t->placed[k->kind].host = left;
-    t->placed_bytes[k->kind].host = net_bytes(k, (piece){nodes, g->num_edges, 0}) - bytes->own - bytes->peer;
-    if (k->at.cached == nodes) return;
-    if (k->kind == TIERS_FEATURES) {
-        to->base[k->at.parts] = pin(t, f->rows, (size_t)nodes * (size_t)f->pitch, "features", why);
+    t->placed[k->kind].host = all - placed->own - placed->peer;
+    t->placed_bytes[k->kind].host = net_bytes(k, (piece){all, g->num_edges, 0}) - bytes->own - bytes->peer;
+    if (k->at.stored == all || k->at.cached == all) return;
+    if (k->kind != TIERS_GRAPH) {
+        const char* what = k->kind == TIERS_EDGES ? "features of edges" : "features";
+        (k->kind == TIERS_EDGES ? to->edge_base : to->base)[k->at.parts] = pin(t, f->rows, (size_t)all * (size_t)f->pitch, what, why);
         return;
     }
     *lists = g->whole;
-    lists->indptr = pin(t, lists->indptr, ((size_t)nodes + 1) * sizeof *lists->indptr, "the graph's offsets", why);
+    lists->indptr = pin(t, lists->indptr, ((size_t)all + 1) * sizeof *lists->indptr, "the graph's offsets", why);
     lists->indices = pin(t, lists->indices, edges * sizeof *lists->indices, "the graph's edges", why);
     lists->weight = pin(t, lists->weight, edges * sizeof *lists->weight, "the edges' weights", why);
 }
@@ -461,9 +491,9 @@ static void set_host(tiers* t, const cutter* k, const part_tables* to, error* wh
 /* ==== a view of tiers =========================================================================================== */
 
 typedef struct {
-    cutter cut[TIERS_KINDS];
-    bool   split[TIERS_KINDS]; /* false: the device has it in one piece */
-    piece  cache[TIERS_KINDS];
+    cutter cut[TIERS_ALL];
+    bool   split[TIERS_ALL]; /* false: the device has it in one piece; of edges: no one reads rows */
+    piece  cache[TIERS_ALL];
     bool    marks; /* rows are marked for who trains, */
     ggnn_layout marked; /* as the machine's first device has them, which always trains */
 } layouts;
@@ -510,6 +540,20 @@ static ggnn_layout in_place(const ggnn_layout* planned, const ggnn_layout* there
     return at;
 }
 
+static int64_t range_begin(int64_t rows, int32_t p, int32_t parts) { return rows / parts * p + rows % parts * p / parts; }
+
+/* Where parts of rows lie, and by position alone, whatever orders nodes. */
+static void lay_out_edges(layouts* y, tiers* t, const tiers_source* from, int64_t* bound)
+{
+    const cutter* rows = &y->cut[TIERS_FEATURES];
+    const int32_t parts = t->parts[TIERS_EDGES] = t->parts[TIERS_FEATURES];
+    const int64_t cached = from->plan ? from->plan->edges_cached : 0, stored = from->plan ? from->plan->edges_stored : from->graph.num_edges;
+    y->split[TIERS_EDGES] = from->edges.rows != NULL;
+    for (int32_t p = 0; p <= parts; p++) bound[p] = cached + range_begin(stored, p, parts);
+    y->cut[TIERS_EDGES] = (cutter){from, TIERS_EDGES, {NULL, cached, NULL, bound, cached + stored, parts}, rows->first};
+    memcpy(t->source[TIERS_EDGES], t->source[TIERS_FEATURES], (size_t)parts * sizeof *t->source[0]);
+}
+
 /* By owners where there is no plan: of both kinds alike but by role. */
 static bool lay_out(layouts* y, tiers* t, const tiers_source* from, int64_t* bound, error* why)
 {
@@ -526,6 +570,7 @@ static bool lay_out(layouts* y, tiers* t, const tiers_source* from, int64_t* bou
         t->parts[kind] = by.count;
         for (int32_t p = 0; p < by.count; p++) t->source[kind][p] = (int16_t)source_of(placement_of(from), by.first, t->local_rank, p);
     }
+    lay_out_edges(y, t, from, bound + TIERS_EDGES * (t->devices + 2));
     return true;
 }
 
@@ -554,16 +599,16 @@ static bool fill_tiers(tiers* t, layouts* y, const part_tables* table, holding* 
     mine->process = getpid();
     mine->cached = y->cut[TIERS_FEATURES].at.cached;
     mine->cache_row = y->cut[TIERS_FEATURES].at.cache_row;
-    for (int kind = 0; kind < TIERS_KINDS; kind++) {
+    for (int kind = 0; kind < TIERS_ALL; kind++) {
         const cutter* k = &y->cut[kind];
         if (y->split[kind] && !(open_cache(t, k, &y->cache[kind], why) && measure_own_parts(t, k, mine, why))) return false;
     }
     if (!take_own_parts(t, mine, why)) return false;
-    for (int kind = 0; kind < TIERS_KINDS; kind++)
+    for (int kind = 0; kind < TIERS_ALL; kind++)
         if (y->split[kind] && !write_own_parts(t, &y->cut[kind], mine, why)) return false;
     if (t->over && !comm_gather_each(t->over, all, holding_bytes(t), why)) return false;
     if (t->over && y->marks && !meet_marks(t, y, machine, mine, why)) return false;
-    for (int kind = 0; kind < TIERS_KINDS; kind++) {
+    for (int kind = 0; kind < TIERS_ALL; kind++) {
         const cutter* k = &y->cut[kind];
         if (!y->split[kind]) continue;
         if (!set_parts(t, k, table, machine, why)) return false;
@@ -601,9 +646,16 @@ static void show_split(tiers* t, const layouts* y, const tiers_source* from, con
         t->view.features.at = show_layout(t, y->cut[TIERS_FEATURES].at, nodes, table->bound, why);
         t->view.local = on_host(t) && !from->plan;
     } else show_features(t, &from->features, nodes, why);
-    t->view.graph.traffic = table->counts;
-    t->view.features.traffic = table->counts + slots;
-    t->view.edges_read = table->counts + 2 * slots;
+    if (y->split[TIERS_EDGES]) {
+        t->view.edges = from->edges;
+        t->view.edges.rows = NULL;
+        t->view.edges.base = table->edge_base;
+        t->view.edges.at = show_layout(t, y->cut[TIERS_EDGES].at, nodes, table->bound, why);
+        t->view.edges.traffic = table->counts + TIERS_EDGES * slots;
+    }
+    t->view.graph.traffic = table->counts + TIERS_GRAPH * slots;
+    t->view.features.traffic = table->counts + TIERS_FEATURES * slots;
+    t->view.edges_read = table->counts + EDGES_READ * slots;
 }
 
 static void place_whole(tiers* t, const layouts* y, const tiers_source* from)
@@ -622,8 +674,8 @@ static bool open_split(tiers* t, const tiers_source* from, error* why)
     if (is_partial(&from->features)) t->base[0] = from->features.base[0];
     const size_t slots = (size_t)t->devices + 2, ranks = t->over ? (size_t)t->over->ranks : 1;
     t->host_tables = memory_new(tables_of(NULL, slots).bytes, "tables of parts", why);
-    int16_t* source = t->host_tables ? memory_new(TIERS_KINDS * (size_t)t->devices * sizeof *source, "tables of parts", why) : NULL;
-    for (int kind = 0; source && kind < TIERS_KINDS; kind++) t->source[kind] = source + kind * t->devices;
+    int16_t* source = t->host_tables ? memory_new(TIERS_ALL * (size_t)t->devices * sizeof *source, "tables of parts", why) : NULL;
+    for (int kind = 0; source && kind < TIERS_ALL; kind++) t->source[kind] = source + kind * t->devices;
     t->borrowed = source ? memory_new(slots * sizeof *t->borrowed, "tables of parts", why) : NULL;
     holding* all = t->borrowed ? memory_new(ranks * holding_bytes(t), "places of parts", why) : NULL;
     if (!all) return false;
@@ -660,7 +712,10 @@ int64_t tiers_bytes(const tiers_source* from, int32_t part, int32_t parts)
     const piece whole = {N, from->graph.num_edges, 0};
     const piece rows = {rows_there(&from->features, own[TIERS_FEATURES].nodes), 0, 0};
     int64_t bytes = N * (int64_t)sizeof(int32_t) + (int64_t)bytes_of(from, TIERS_FEATURES, rows);
-    if (parts == 1) bytes += (int64_t)edge_bytes(&from->edges, &from->graph);
+    const tiers_devices rows_by = tiers_readers(TIERS_FEATURES, parts, parts > 1 ? from->samplers : 0);
+    for (int32_t p = 0; from->edges.rows && p < rows_by.count; p++)
+        if (stores(parts > 1 ? from->placement : NULL, rows_by.first, part, p))
+            bytes += (range_begin(from->graph.num_edges, p + 1, rows_by.count) - range_begin(from->graph.num_edges, p, rows_by.count)) * from->edges.pitch;
     bytes += (int64_t)bytes_of(from, TIERS_GRAPH, from->exchange ? whole : own[TIERS_GRAPH]);
     if (parts > 1 && owners_are_ranked(from)) bytes += (from->samplers ? 2 : 1) * N * (int64_t)sizeof(ggnn_node);
     for (int i = 0; i < TIERS_LISTS; i++) bytes += from->count[i] * (int64_t)sizeof(ggnn_node);
@@ -693,29 +748,30 @@ static tiers_reads list_bytes(tiers_reads lists, tiers_reads edges)
                          16 * lists.peer + id * edges.peer, 16 * lists.host + id * edges.host};
 }
 
+tiers_reads tiers_row_bytes(const tiers* t, tiers_kind kind, tiers_reads rows)
+{
+    const ggnn_store* of = kind == TIERS_EDGES ? &t->view.edges : &t->view.features;
+    const int64_t row = of->width * ggnn_type_bytes(of->type);
+    return (tiers_reads){row * rows.cache, row * rows.own, row * rows.peer, row * rows.host};
+}
+
 tiers_count tiers_counted(const tiers* t, tiers_kind kind)
 {
     tiers_count sum = {t->placed[kind], t->placed_bytes[kind], {0, 0, 0, 0}, {0, 0, 0, 0}};
     if (t->view.exchange && kind == TIERS_FEATURES) {
         const exchange_cost cost = exchange_cost_of(t->view.exchange);
         sum.read = (tiers_reads){0, cost.own, cost.peer, 0};
-        sum.read_bytes = tiers_row_bytes(t, sum.read);
+        sum.read_bytes = tiers_row_bytes(t, kind, sum.read);
     }
     if (!t->tables) return sum;
     const size_t slots = (size_t)t->devices + 2;
     int64_t* copy = tables_of(t->host_tables, slots).counts;
-    const int64_t* counts = device_read(t->view.device, copy, tables_of(t->tables, slots).counts, 3 * slots * sizeof *copy);
-    sum.read = counted(t, kind, kind == TIERS_FEATURES ? counts + slots : counts);
+    const int64_t* counts = device_read(t->view.device, copy, tables_of(t->tables, slots).counts, COUNTED * slots * sizeof *copy);
+    sum.read = counted(t, kind, counts + (size_t)kind * slots);
     if (kind == TIERS_FEATURES && t->base[0]) sum.read = (tiers_reads){sum.read.cache, 0, 0, sum.read.own}; /* slot 0 is the host's */
-    if (kind == TIERS_FEATURES) sum.read_bytes = tiers_row_bytes(t, sum.read);
-    else sum.read_bytes = list_bytes(sum.read, counted(t, kind, counts + 2 * slots));
+    if (kind == TIERS_GRAPH) sum.read_bytes = list_bytes(sum.read, counted(t, kind, counts + EDGES_READ * slots));
+    else sum.read_bytes = tiers_row_bytes(t, kind, sum.read);
     return sum;
-}
-
-tiers_reads tiers_row_bytes(const tiers* t, tiers_reads rows)
-{
-    const int64_t row = t->view.features.width * ggnn_type_bytes(t->view.features.type);
-    return (tiers_reads){row * rows.cache, row * rows.own, row * rows.peer, row * rows.host};
 }
 
 tiers_reads tiers_reads_since(tiers_reads now, tiers_reads before)
@@ -754,7 +810,7 @@ void tiers_rows_from(const tiers* t, int64_t from[GGNN_DEVICES_MAX])
     if (!t->tables || t->devices > GGNN_DEVICES_MAX || t->base[0]) return;
     const size_t slots = (size_t)t->devices + 2;
     int64_t* copy = tables_of(t->host_tables, slots).counts;
-    const int64_t* counts = device_read(t->view.device, copy, tables_of(t->tables, slots).counts, 3 * slots * sizeof *copy);
+    const int64_t* counts = device_read(t->view.device, copy, tables_of(t->tables, slots).counts, COUNTED * slots * sizeof *copy);
     for (int32_t p = 0; p < t->parts[TIERS_FEATURES]; p++) from[t->source[TIERS_FEATURES][p]] += counts[slots + (size_t)p];
 }
 
@@ -763,8 +819,8 @@ void tiers_start_counting(tiers* t)
     if (!t->tables) return;
     const size_t slots = (size_t)t->devices + 2;
     int64_t* zeros = tables_of(t->host_tables, slots).counts;
-    memset(zeros, 0, 3 * slots * sizeof *zeros);
-    if (t->tables != t->host_tables) device_upload(t->view.device, tables_of(t->tables, slots).counts, zeros, 3 * slots * sizeof *zeros);
+    memset(zeros, 0, COUNTED * slots * sizeof *zeros);
+    if (t->tables != t->host_tables) device_upload(t->view.device, tables_of(t->tables, slots).counts, zeros, COUNTED * slots * sizeof *zeros);
 }
 
 static bool open_exchange(tiers* t, const tiers_source* from, error* why)
@@ -789,7 +845,7 @@ bool tiers_open(tiers** opened, device* d, const tiers_source* from, error* why)
     if (!split) show_graph(t, &from->graph, why);
     if (!split && !exchanged) show_features(t, &from->features, from->graph.num_nodes, why);
     if (exchanged && !open_exchange(t, from, why)) return false;
-    show_edges(t, from, !split && !exchanged, why);
+    if (!split) show_edges(t, from, why);
     t->view.labels.label = show(t, from->labels.label, nodes * sizeof *t->view.labels.label, "labels", why);
     t->view.labels.target = show(t, from->labels.target, nodes * sizeof *t->view.labels.target, "targets", why);
     for (int i = 0; i < TIERS_LISTS; i++)
@@ -817,7 +873,7 @@ void tiers_close(tiers* t)
     for (size_t i = 0; i < sizeof t->pinned / sizeof *t->pinned; i++)
         if (t->pinned[i]) device_unpin(t->view.device, t->pinned[i]);
     if (t->over) comm_unshare(t->over, &t->shared);
-    for (int kind = 0; kind < TIERS_KINDS; kind++)
+    for (int kind = 0; kind < TIERS_ALL; kind++)
         if (t->cache[kind].start) device_free(t->view.device, t->cache[kind].start);
     give_back_borrowed(t);
     if (t->part.start) device_free(t->view.device, t->part.start);

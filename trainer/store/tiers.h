@@ -15,6 +15,8 @@
                      placement names. By role samplers have the parts of lists, and trainers those of rows
      the host tier   the whole arrays by id. On a CPU that is the file as it is mapped; CUDA reads pinned memory over a
                      link, without a copy in the device's (device_pin)
+   Rows of edges lie by position: a cache has the first ones, parts the next ones by ranges, with the devices that have parts of
+   rows; without a plan parts have all.
    All that is read is counted by where it lay. Own cache, own parts and host tier are allocations of their own; what is
    read from none has no address. What lies in one piece in the device's memory, or what a plan does not split, has no
    tables. P devices open a view each over the same source. */
@@ -32,7 +34,8 @@ extern "C" {
 
 enum { TIERS_LISTS = 4 };
 
-typedef enum { TIERS_GRAPH, TIERS_FEATURES, TIERS_KINDS } tiers_kind; /* lists of neighbours; rows */
+/* Lists of neighbours and rows, of nodes; rows of edges, which lie by position and follow no hotness. */
+typedef enum { TIERS_GRAPH, TIERS_FEATURES, TIERS_KINDS, TIERS_EDGES = TIERS_KINDS, TIERS_ALL } tiers_kind;
 
 typedef struct { /* of one kind, as one device has it. Arrays are the host's and outlive the views */
     const ggnn_node* rank;       /* (N) in the order of the parts, alike for all devices; NULL: v itself */
@@ -55,6 +58,7 @@ static inline tiers_devices tiers_readers(tiers_kind kind, int32_t devices, int3
 
 typedef struct {
     tiers_share share[TIERS_KINDS];
+    int64_t edges_cached, edges_stored; /* rows of edges: the first ones in each own cache; behind them those that parts have */
     const ggnn_placement* placement; /* of as many parts as devices; NULL: the i-th of those that store parts has part i */
 } tiers_plan;
 
@@ -91,7 +95,7 @@ typedef struct { /* what a loader and a net read. What it points to is memory of
     device*    device;
     ggnn_graph graph;
     ggnn_store features;
-    ggnn_store edges;    /* of the source, in the device's own memory with a replica, else in the host's; not counted */
+    ggnn_store edges;    /* rows of edges */
     net_labels labels;
     const ggnn_node* ids[TIERS_LISTS];
     ggnn_layout marks;     /* of loader_plan: `features` as the machine's first device has them. No parts: no one marks */
@@ -160,7 +164,7 @@ tiers_reads tiers_plan_reads(const tiers_plan* plan, tiers_kind kind, const int6
 void tiers_rows_from(const tiers* t, int64_t from[GGNN_DEVICES_MAX]);
 
 /* Bytes of so many rows. What was read more: now than before. */
-tiers_reads tiers_row_bytes(const tiers* t, tiers_reads rows);
+tiers_reads tiers_row_bytes(const tiers* t, tiers_kind kind, tiers_reads rows); /* not of lists */
 tiers_reads tiers_reads_since(tiers_reads now, tiers_reads before);
 tiers_reads tiers_reads_sum(tiers_reads a, tiers_reads b);
 
