@@ -720,6 +720,7 @@ static int64_t edge_bytes(const tier_plan* p)
 {
     const int32_t parts = row_parts(p), most = p->plan.placement ? p->plan.placement->most : 1;
     const int64_t stored = p->plan.edges_stored;
+    if (!parts) return 0; /* there is no plan */
     return (p->plan.edges_cached + (stored / parts + (stored % parts > 0)) * most) * p->data.edges.pitch;
 }
 
