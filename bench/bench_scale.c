@@ -35,15 +35,27 @@ static bool predict_extraction(double* seconds, const scale_inputs* in, const sc
     return true;
 }
 
+static bool predict_factored(double* x, const scale_machine* m, const double v[SCALE_VALUES])
+{
+    const scale_stages s = {v[0], v[1], v[2], v[3], (int32_t)v[4], (int32_t)v[5]};
+    if (!m || s.samplers < 1 || s.samplers >= s.devices) return false;
+    *x = scale_factored(m, &s);
+    return true;
+}
+
 static bool predict(double* x, const scale_inputs* in, const scale_check* k)
 {
     const scale_graph* g = scale_graph_named(in, k->graph);
     const scale_machine* m = scale_machine_named(in, k->machine);
     if (strcmp(k->how, "epoch") == 0) return predict_epoch(x, in, k);
     if (strcmp(k->how, "extraction") == 0) return predict_extraction(x, in, k);
+    if (strcmp(k->how, "factored") == 0) return predict_factored(x, m, k->inputs);
     if (strcmp(k->how, "cache") == 0) *x = scale_cache_speedup(k->inputs[0], k->inputs[1], k->inputs[2], (int32_t)k->inputs[3]);
     else if (strcmp(k->how, "machines") == 0 && g && m)
         *x = scale_machines_speedup(g, m, k->inputs[0], (int32_t)k->inputs[1], (int32_t)k->inputs[2]);
+    else if (strcmp(k->how, "hits") == 0 && m) *x = scale_cached(m, k->inputs[0], k->inputs[1], k->inputs[2]);
+    else if (strcmp(k->how, "dual") == 0 && g && m)
+        *x = scale_dual_speedup(g, m, k->inputs[0], k->inputs[1], k->inputs[2] * 1e9, k->inputs[3]);
     else if (strcmp(k->how, "redundancy") == 0 && g) *x = scale_redundancy(g, k->inputs[0], (int32_t)k->inputs[1]);
     else return false;
     return true;
@@ -58,8 +70,8 @@ static bool put_checks(bench* b, const scale_inputs* in)
         double predicted;
         if (!predict(&predicted, in, k))
             return error_set(&b->why,
-                             "%s: check %s: how is epoch or machines (with a graph and a machine), redundancy (with a graph), "
-                             "extraction (with a machine) or cache",
+                             "%s: check %s: how is epoch, machines or dual (with a graph and a machine), redundancy (with a graph), "
+                             "extraction, hits or factored (with a machine; of factored 1 to devices - 1 sample) or cache",
                              b->o.inputs ? b->o.inputs : "bench/scale_inputs.csv", k->name);
         const double off = scale_error(predicted, k->published), value[] = {predicted, k->published, 100 * off};
         const char* const note[] = {"", "", scale_red(off) ? "red" : ""};

@@ -444,14 +444,15 @@ def draw_scale_checks(result):
     off = [row["off by, %"] for row in rows.values()]
     figure, axes = plt.subplots(figsize=(7, 0.27 * len(rows) + 1))
     axes.axvspan(-25, 25, color=GRID)
-    axes.barh(range(len(rows)), off, color=[COLOURS[7] if abs(x) > 25 else COLOURS[0] for x in off], height=0.7)
+    shown = [max(-75, min(75, x)) for x in off]
+    axes.barh(range(len(rows)), shown, color=[COLOURS[7] if abs(x) > 25 else COLOURS[0] for x in off], height=0.7)
     axes.set_yticks(range(len(rows)), rows)
     axes.invert_yaxis()
     axes.grid(axis="y", visible=False)
     axes.axvline(0, color=TEXT, linewidth=1.2)
     axes.set_xlim(-75, 75)
     for place, x in enumerate(off):
-        axes.annotate(f"{x:+.0f} %", (max(x, 0), place), (4, 0), textcoords="offset points", va="center", fontsize=8.5)
+        axes.annotate(f"{x:+.0f} %", (max(shown[place], 0), place), (4, 0), textcoords="offset points", va="center", fontsize=8.5)
     axes.set_xlabel("predicted beside published, per cent; red: more than 25")
     axes.set_title("What the model says of figures that papers measured", loc="left")
     return figure

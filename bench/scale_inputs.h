@@ -6,7 +6,7 @@
 #include "bench/scale_model.h"
 #include "common/error.h"
 
-enum { SCALE_GRAPHS = 12, SCALE_MACHINES = 12, SCALE_CHECKS = 24, SCALE_VALUES = 4 };
+enum { SCALE_GRAPHS = 12, SCALE_MACHINES = 12, SCALE_CHECKS = 48, SCALE_VALUES = 6 };
 
 typedef struct { /* a published figure, and from what it is predicted */
     char name[SCALE_NAME], how[SCALE_NAME], graph[SCALE_NAME], machine[SCALE_NAME]; /* the last two: "" none */

@@ -289,12 +289,61 @@ double scale_machines_speedup(const scale_graph* g, const scale_machine* m, doub
     return seconds / (fewer * step);
 }
 
+/* Seconds in which each of `together` devices reads a GB, what its cache has not from the host. */
+static double reading(const scale_machine* m, double hits, double together)
+{
+    return (1 - hits) / host_rate(m, together) + hits / m->stream;
+}
+
 double scale_extraction(const scale_machine* m, double seconds, double hits_before, double hits_after, double parts,
                         int32_t devices)
 {
-    const double host = host_rate(m, m->devices);
-    const double bytes = seconds / ((1 - hits_before) / host + hits_before / m->stream);
-    return bytes * ((1 - hits_after) / host + hits_after / devices / parts + hits_after / devices / m->stream);
+    const double bytes = seconds / reading(m, hits_before, m->devices);
+    return bytes * ((1 - hits_after) / host_rate(m, m->devices) + hits_after / devices / parts + hits_after / devices / m->stream);
+}
+
+double scale_cached(const scale_machine* m, double seconds, double hits_before, double hits_after)
+{
+    return seconds * reading(m, hits_after, 1) / reading(m, hits_before, 1);
+}
+
+double scale_factored(const scale_machine* m, const scale_stages* s)
+{
+    const int32_t trainers = s->devices - s->samplers;
+    const double extraction = s->extraction * reading(m, s->hits, trainers) / reading(m, s->hits, 1);
+    return most(s->sampling / s->samplers, (extraction + s->training) / trainers);
+}
+
+/* Of the host: offsets of 8 bytes, in a sector of 32; ids of 8 bytes, each in a sector, but no list more than once. */
+static double list_bytes(const scale_graph* g, const work* w)
+{
+    double bytes = 0, targets = w->seeds;
+    for (int32_t h = 0; h < SCALE_HOPS; h++) {
+        bytes += 32 * targets + least(32 * w->batch.edges[h], 8 * targets * g->edges / g->nodes);
+        targets = w->batch.nodes[h];
+    }
+    return bytes;
+}
+
+double scale_cached_step(const scale_graph* g, const scale_machine* m, double row_hits, double list_hits)
+{
+    const scale_case c = {.graph = g, .machine = m, .parallelism = SCALE_DATA, .store = SCALE_CACHE, .devices = 1};
+    const scale_reads reads = {true, row_hits, 0, 1 - row_hits, 0};
+    const work w = work_of(&c, g->batch);
+    scale_epoch e = {.possible = true};
+    add_sampling(&e, &c, &w);
+    add_rows(&e, &c, &reads, &w);
+    add_layers(&e, &c, &w);
+    add_gradients(&e, &c);
+    for (int32_t r = 0; r < SCALE_RESOURCES; r++) e.total += e.seconds[r];
+    return e.total + (1 - list_hits) * seconds_of(list_bytes(g, &w), host_rate(m, 1));
+}
+
+double scale_dual_speedup(const scale_graph* g, const scale_machine* m, double share, double both, double bytes,
+                          double list_hits)
+{
+    const double rows = both - bytes / scale_feature_bytes(g);
+    return scale_cached_step(g, m, scale_hits_of(g, share), 0) / scale_cached_step(g, m, scale_hits_of(g, rows), list_hits);
 }
 
 double scale_cache_speedup(double load, double hits_one, double hits_each, int32_t devices)

@@ -141,6 +141,26 @@ double scale_machines_speedup(const scale_graph* g, const scale_machine* m, doub
 double scale_extraction(const scale_machine* m, double seconds, double hits_before, double hits_after, double parts,
                         int32_t devices);
 
+/* Extraction with a cache on one device, from that with another cache: the hosts' link is this device's alone. */
+double scale_cached(const scale_machine* m, double seconds, double hits_before, double hits_after);
+
+/* An epoch of devices that sample for the others, of which a batch is on its way to each: the slower of both kinds. Seconds are
+   those of one device that does all of it; the others extract at once, over the links to the host that there are. */
+typedef struct {
+    double sampling, extraction, training; /* seconds */
+    double hits;
+    int32_t samplers, devices;
+} scale_stages;
+double scale_factored(const scale_machine* m, const scale_stages* s);
+
+/* Seconds of a step of one device, which reads of the host all rows and lists that its caches have not. */
+double scale_cached_step(const scale_graph* g, const scale_machine* m, double row_hits, double list_hits);
+
+/* Steps with one cache of rows, of a share of them, beside steps with two of the same memory: `bytes` of it have lists, which
+   take `list_hits` of their reads. share 0: beside no cache; the memory is then `both`'s. */
+double scale_dual_speedup(const scale_graph* g, const scale_machine* m, double share, double both, double bytes,
+                          double list_hits);
+
 /* P devices beside one, where loading all rows takes `load` times what computing takes, and a cache takes the rest. */
 double scale_cache_speedup(double load, double hits_one, double hits_each, int32_t devices);
 
