@@ -13,11 +13,21 @@ static const int32_t count[COUNTS] = {1, 2, 4, 8, 16, 32, 64, 128, 256};
 
 /* ==== beside published figures ==================================================================================== */
 
+static bool gnn_named(scale_gnn* gnn, const char* name)
+{
+    for (int32_t i = 0; i < SCALE_GNNS; i++)
+        if (strcmp(name, scale_gnn_name[i]) == 0 || !name[0]) {
+            *gnn = (scale_gnn)i;
+            return true;
+        }
+    return false;
+}
+
 static bool predict_epoch(double* seconds, const scale_inputs* in, const scale_check* k)
 {
-    const scale_case c = {scale_graph_named(in, k->graph), scale_machine_named(in, k->machine), &in->split,
-                          SCALE_DATA, SCALE_PARTS, (int32_t)k->inputs[0]};
-    if (!c.graph || !c.machine || c.devices < 1) return false;
+    scale_case c = {scale_graph_named(in, k->graph), scale_machine_named(in, k->machine), &in->split,
+                    SCALE_DATA, SCALE_PARTS, (int32_t)k->inputs[0], SCALE_SAGE};
+    if (!c.graph || !c.machine || c.devices < 1 || !gnn_named(&c.gnn, k->gnn)) return false;
     *seconds = scale_epoch_of(&c).total;
     return true;
 }
@@ -70,8 +80,9 @@ static bool put_checks(bench* b, const scale_inputs* in)
         double predicted;
         if (!predict(&predicted, in, k))
             return error_set(&b->why,
-                             "%s: check %s: how is epoch, machines or dual (with a graph and a machine), redundancy (with a graph), "
-                             "extraction, hits or factored (with a machine; of factored 1 to devices - 1 sample) or cache",
+                             "%s: check %s: how is epoch (with a graph, a machine and a gnn: sage, gcn or gat), machines or dual "
+                             "(with a graph and a machine), redundancy (with a graph), extraction, hits or factored (with a "
+                             "machine; of factored 1 to devices - 1 sample) or cache",
                              b->o.inputs ? b->o.inputs : "bench/scale_inputs.csv", k->name);
         const double off = scale_error(predicted, k->published), value[] = {predicted, k->published, 100 * off};
         const char* const note[] = {"", "", scale_red(off) ? "red" : ""};
@@ -119,7 +130,7 @@ static bool put_resources(bench* b, const bench_table* t, const scale_case* c)
 static bool put_table(bench* b, const scale_inputs* in, const scale_graph* g, const scale_machine* m, int32_t devices)
 {
     bench_table t = {.label = "modelled", .unit = "s an epoch", .columns = devices ? SCALE_RESOURCES + 1 : COUNTS};
-    scale_case c = {g, m, &in->split, SCALE_DATA, SCALE_REPLICA, devices};
+    scale_case c = {g, m, &in->split, SCALE_DATA, SCALE_REPLICA, devices, SCALE_SAGE};
     if (devices) snprintf(t.what, sizeof t.what, "%s, %s, %d devices", g->name, m->name, (int)devices);
     else snprintf(t.what, sizeof t.what, "%s, %s, by devices", g->name, m->name);
     for (int32_t i = 0; i < t.columns; i++) {

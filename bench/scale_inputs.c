@@ -38,7 +38,7 @@ static const field fields[] = {
     NUMBER("machine", scale_machine, peer_latency), NUMBER("machine", scale_machine, net_latency),
     NUMBER("split", scale_split, remote),         NUMBER("split", scale_split, skew),
     NUMBER("check", scale_check, published),      {"check", "inputs", offsetof(scale_check, inputs), SCALE_VALUES, false},
-    WORD(how), WORD(graph), WORD(machine),        {"graph", "point", 0, POINT, false},
+    WORD(how), WORD(graph), WORD(machine), WORD(gnn), {"graph", "point", 0, POINT, false},
     {"graph", "hit", 0, 2, false}};
 enum { NUM_FIELDS = sizeof fields / sizeof *fields };
 

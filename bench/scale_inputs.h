@@ -9,7 +9,9 @@
 enum { SCALE_GRAPHS = 12, SCALE_MACHINES = 12, SCALE_CHECKS = 48, SCALE_VALUES = 6 };
 
 typedef struct { /* a published figure, and from what it is predicted */
-    char name[SCALE_NAME], how[SCALE_NAME], graph[SCALE_NAME], machine[SCALE_NAME]; /* the last two: "" none */
+    char name[SCALE_NAME], how[SCALE_NAME];
+    char graph[SCALE_NAME], machine[SCALE_NAME]; /* "": none */
+    char gnn[SCALE_NAME];                        /* "": sage */
     double inputs[SCALE_VALUES], published;
 } scale_check;
 

@@ -5,6 +5,7 @@
 
 const char* const scale_parallelism_name[SCALE_PARALLELISMS] = {"data", "split"};
 const char* const scale_store_name[SCALE_STORES] = {"replica", "parts", "host + cache", "shards", "shards, local"};
+const char* const scale_gnn_name[SCALE_GNNS] = {"sage", "gcn", "gat"};
 const char* const scale_resource_name[SCALE_RESOURCES] = {"sample", "memory", "matmul", "peer", "host", "net", "fixed"};
 
 static double least(double a, double b) { return a < b ? a : b; }
@@ -54,10 +55,23 @@ double scale_hits_of(const scale_graph* g, double cached)
 double scale_graph_bytes(const scale_graph* g) { return 8 * g->nodes + 4 * g->edges; }
 double scale_feature_bytes(const scale_graph* g) { return g->nodes * g->features * g->bytes; }
 
-/* Two matrices a layer, GraphSAGE's: from features to hidden, hidden, classes. */
-double scale_gradient_bytes(const scale_graph* g)
+/* Layer 0 runs on the last hop. Columns of its input, and of what it multiplies them to. */
+static double columns_in(const scale_graph* g, int32_t layer) { return layer ? g->hidden : g->features; }
+static double columns_out(const scale_graph* g, scale_gnn gnn, int32_t layer)
 {
-    return 4 * 2 * (g->features * g->hidden + g->hidden * g->hidden + g->hidden * g->classes);
+    if (layer < SCALE_HOPS - 1) return g->hidden;
+    return gnn == SCALE_GAT ? SCALE_HEADS * g->classes : g->classes;
+}
+
+/* GraphSAGE has two matrices a layer, of x_v and of the mean; GAT has one, and two vectors, of sources' and targets' scores. */
+double scale_gradient_bytes(const scale_graph* g, scale_gnn gnn)
+{
+    double numbers = 0;
+    for (int32_t layer = 0; layer < SCALE_HOPS; layer++) {
+        const double in = columns_in(g, layer), out = columns_out(g, gnn, layer);
+        numbers += (gnn == SCALE_SAGE ? 2 : 1) * in * out + (gnn == SCALE_GAT ? 2 : 0) * out;
+    }
+    return 4 * numbers;
 }
 
 /* ==== links ======================================================================================================= */
@@ -197,25 +211,53 @@ static void add_rows(scale_epoch* e, const scale_case* c, const scale_reads* r, 
     e->seconds[SCALE_NETWORK] += seconds_of(bytes * r->net, net_rate(m, together));
 }
 
-/* GraphSAGE: out = W [x_v, mean of x_u]. Layer 0 runs on the last hop. Products: forward, the weights' gradient, and, but for
-   layer 0, the input's. Bytes: rows of sources in, means out and in, outputs three times, and as much back. */
+typedef struct { /* of a layer: counts and columns; and what they take */
+    double sources, targets, edges, in, out;
+    bool first;
+    double flops, bytes;
+} layer;
+
+/* GraphSAGE: out = W [x_v, mean of x_u]; GCN: out = W (sum of x_u and x_v). Products: forward, the weights' gradient, and,
+   but for layer 0, the input's. Bytes: rows of sources in, sums out and in, outputs three times, and as much back. */
+static void count_sums(layer* y, bool own)
+{
+    const double rows = y->edges + (own ? y->targets : 0);
+    y->flops = (y->first ? 2 : 3) * 2 * y->targets * (own ? 1 : 2) * y->in * y->out;
+    y->bytes = 4 * (rows * y->in + 2 * y->targets * y->in + 3 * y->targets * y->out) * (y->first ? 1 : 2);
+    if (y->first) y->bytes += 4 * 3 * y->targets * y->out;
+}
+
+/* GAT: z = W x of all sources; out = softmax over x_u and x_v of scores, times z. Forward: x in, z out and in for scores; a
+   row of z and two scores an edge; outputs four times, with heads' means. Back: a row of z and one of outputs' gradients an
+   edge, with scores and theirs; outputs three times; z's gradient out, then with z in and out for scores, and in for each
+   product; x in, and its gradient out. */
+static void count_attention(layer* y)
+{
+    const double edges = y->edges + y->targets;
+    y->flops = (y->first ? 2 : 3) * 2 * y->sources * y->in * y->out;
+    y->bytes = 4 * (y->sources * (y->in + 2 * y->out) + edges * (y->out + 2 * SCALE_HEADS) + 4 * y->targets * y->out);
+    y->bytes += 4 * (edges * (2 * y->out + 4 * SCALE_HEADS) + 3 * y->targets * y->out);
+    y->bytes += 4 * y->sources * ((y->first ? 1 : 2) * y->in + (y->first ? 5 : 6) * y->out);
+}
+
 static void add_layers(scale_epoch* e, const scale_case* c, const work* w)
 {
-    const scale_graph* g = c->graph;
     double flops = 0, bytes = 0;
-    for (int32_t layer = 0; layer < SCALE_HOPS; layer++) {
-        const int32_t h = SCALE_HOPS - 1 - layer;
-        const double targets = h ? w->batch.nodes[h - 1] : w->seeds, edges = w->batch.edges[h];
-        const double in = layer ? g->hidden : g->features, out = h ? g->hidden : g->classes;
-        flops += (layer ? 3 : 2) * 2 * targets * 2 * in * out;
-        bytes += 4 * (edges * in + 2 * targets * in + 3 * targets * out) * (layer ? 2 : 1);
-        if (!layer) bytes += 4 * 3 * targets * out;
+    for (int32_t i = 0; i < SCALE_HOPS; i++) {
+        const int32_t h = SCALE_HOPS - 1 - i;
+        layer y = {.sources = w->batch.nodes[h], .targets = h ? w->batch.nodes[h - 1] : w->seeds, .edges = w->batch.edges[h],
+                   .in = columns_in(c->graph, i), .out = columns_out(c->graph, c->gnn, i), .first = i == 0};
+        if (c->gnn == SCALE_GAT) count_attention(&y);
+        else count_sums(&y, c->gnn == SCALE_GCN);
+        flops += y.flops;
+        bytes += y.bytes;
     }
     e->seconds[SCALE_DENSE] += seconds_of(flops, c->machine->dense);
     e->seconds[SCALE_MEMORY] += seconds_of(bytes, c->machine->stream);
 }
 
-/* Ids and rows of sources that others own: input rows one way, hidden rows and their gradients. A message a hop each way. */
+/* Ids and rows of sources that others own: input rows one way, hidden rows and their gradients; of GAT z and its gradient. A
+   message a hop each way. */
 static void add_exchange(scale_epoch* e, const scale_case* c, const work* w)
 {
     const scale_machine* m = c->machine;
@@ -224,8 +266,9 @@ static void add_exchange(scale_epoch* e, const scale_case* c, const work* w)
     double bytes = 0;
     if (c->parallelism == SCALE_DATA || c->devices == 1) return;
     for (int32_t h = 0; h < SCALE_HOPS; h++) {
-        const bool input = h == SCALE_HOPS - 1;
-        bytes += w->sent[h] * (4 + (input ? c->graph->features * c->graph->bytes : 2 * 4 * c->graph->hidden));
+        const bool input = h == SCALE_HOPS - 1, gat = c->gnn == SCALE_GAT;
+        const double columns = gat ? columns_out(c->graph, c->gnn, SCALE_HOPS - 1 - h) : c->graph->hidden;
+        bytes += w->sent[h] * (4 + (input && !gat ? c->graph->features * c->graph->bytes : 2 * 4 * columns));
     }
     e->seconds[SCALE_PEER] += seconds_of(bytes * (1 - outside), peer_rate(m, together));
     e->seconds[SCALE_NETWORK] += seconds_of(bytes * outside, net_rate(m, together));
@@ -234,7 +277,7 @@ static void add_exchange(scale_epoch* e, const scale_case* c, const work* w)
 
 static void add_gradients(scale_epoch* e, const scale_case* c)
 {
-    const scale_reduction r = scale_reduce(c->machine, scale_gradient_bytes(c->graph), c->devices);
+    const scale_reduction r = scale_reduce(c->machine, scale_gradient_bytes(c->graph, c->gnn), c->devices);
     e->seconds[SCALE_PEER] += r.peer;
     e->seconds[SCALE_NETWORK] += r.net;
     e->seconds[SCALE_FIXED] += r.fixed + c->machine->step;
@@ -276,7 +319,7 @@ scale_resource scale_bound(const scale_epoch* e)
 
 static double reduction_seconds(const scale_machine* m, const scale_graph* g, double machines)
 {
-    const scale_reduction r = scale_reduce(m, scale_gradient_bytes(g), (int32_t)(machines * m->devices));
+    const scale_reduction r = scale_reduce(m, scale_gradient_bytes(g, SCALE_SAGE), (int32_t)(machines * m->devices));
     return r.peer + r.net + r.fixed;
 }
 
@@ -299,7 +342,8 @@ double scale_extraction(const scale_machine* m, double seconds, double hits_befo
                         int32_t devices)
 {
     const double bytes = seconds / reading(m, hits_before, m->devices);
-    return bytes * ((1 - hits_after) / host_rate(m, m->devices) + hits_after / devices / parts + hits_after / devices / m->stream);
+    const double own = hits_after / devices;
+    return bytes * ((1 - hits_after) / host_rate(m, m->devices) + own / parts + own / m->stream);
 }
 
 double scale_cached(const scale_machine* m, double seconds, double hits_before, double hits_after)

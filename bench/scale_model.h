@@ -68,8 +68,11 @@ typedef enum {
     SCALE_LOCAL,   /* as SCALE_SHARDS, with shards by min-cut, and seeds that train where they lie */
     SCALE_STORES
 } scale_store;
+typedef enum { SCALE_SAGE, SCALE_GCN, SCALE_GAT, SCALE_GNNS } scale_gnn;
+enum { SCALE_HEADS = 4 }; /* of GAT: of hidden / 4 columns each; of the last layer of all classes each, averaged */
 extern const char* const scale_parallelism_name[SCALE_PARALLELISMS];
 extern const char* const scale_store_name[SCALE_STORES];
+extern const char* const scale_gnn_name[SCALE_GNNS]; /* as ggnn-train's --model */
 
 typedef struct { /* what trains on what */
     const scale_graph* graph;
@@ -78,6 +81,7 @@ typedef struct { /* what trains on what */
     scale_parallelism parallelism;
     scale_store store;
     int32_t devices;
+    scale_gnn gnn;
 } scale_case;
 
 /* ---- what comes out ---------------------------------------------------------------------------------------------- */
@@ -128,12 +132,12 @@ typedef struct {
     double peer, net, fixed;
 } scale_reduction;
 scale_reduction scale_reduce(const scale_machine* m, double bytes, int32_t devices);
-double scale_gradient_bytes(const scale_graph* g);
+double scale_gradient_bytes(const scale_graph* g, scale_gnn gnn);
 
 /* ---- beside published figures ------------------------------------------------------------------------------------ */
 
-/* How many times faster `after` machines are than `before` in training an epoch that takes `seconds` on the latter, a step
-   of each being one batch a device. */
+/* How many times faster `after` machines are than `before` in training an epoch of GraphSAGE that takes `seconds` on the latter,
+   a step of each being one batch a device. */
 double scale_machines_speedup(const scale_graph* g, const scale_machine* m, double seconds, int32_t before, int32_t after);
 
 /* Extraction with a store, from extraction with a cache on each device: the bytes follow from the time that the cache takes.
@@ -153,7 +157,7 @@ typedef struct {
 } scale_stages;
 double scale_factored(const scale_machine* m, const scale_stages* s);
 
-/* Seconds of a step of one device, which reads of the host all rows and lists that its caches have not. */
+/* Seconds of a step of GraphSAGE on one device, which reads of the host all rows and lists that its caches have not. */
 double scale_cached_step(const scale_graph* g, const scale_machine* m, double row_hits, double list_hits);
 
 /* Steps with one cache of rows, of a share of them, beside steps with two of the same memory: `bytes` of it have lists, which

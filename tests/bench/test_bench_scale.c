@@ -24,7 +24,7 @@ static const scale_split quarter = {.25, .5};
 
 static scale_case case_of(const scale_graph* g, const scale_machine* m, scale_parallelism p, scale_store s, int32_t devices)
 {
-    const scale_case c = {g, m, &quarter, p, s, devices};
+    const scale_case c = {g, m, &quarter, p, s, devices, SCALE_SAGE};
     return c;
 }
 
@@ -57,6 +57,29 @@ TEST(an_epoch_of_one_device_equals_the_sum_by_hand)
     CHECK_EQ(scale_bound(&e), SCALE_FIXED);
 }
 
+/* As above, of the other models: sources 120, 60, 30 of targets 60, 30, 10; GAT's last layer has four heads of 10 columns. */
+TEST(steps_of_gcn_and_gat_equal_the_sums_by_hand)
+{
+    scale_case c = case_of(&flat, &plain, SCALE_DATA, SCALE_REPLICA, 1);
+    const double rows = 120 * 200;
+    c.gnn = SCALE_GCN;
+    const scale_epoch gcn = scale_epoch_of(&c);
+    const double sums = 4 * ((80 + 60) * 50 + 2 * 60 * 50 + 6 * 60 * 20) + 8 * ((40 + 30) * 20 + 2 * 30 * 20 + 3 * 30 * 20) +
+                        8 * ((20 + 10) * 20 + 2 * 10 * 20 + 3 * 10 * 10);
+    CHECK_NEAR(gcn.seconds[SCALE_MEMORY], 100 * (rows + sums) / 1000e9, 1e-15);
+    CHECK_NEAR(gcn.seconds[SCALE_DENSE], 100 * 2 * (2 * 60 * 50 * 20 + 3 * 30 * 20 * 20 + 3 * 10 * 20 * 10) / 10000e9, 1e-15);
+    CHECK_NEAR(scale_gradient_bytes(&flat, SCALE_GCN), 4 * (50 * 20 + 20 * 20 + 20 * 10), 1e-9);
+    c.gnn = SCALE_GAT;
+    const scale_epoch gat = scale_epoch_of(&c);
+    const double edges = 140 * (3 * 20 + 24) + 70 * (3 * 20 + 24) + 30 * (3 * 40 + 24);
+    const double outputs = 7 * (60 * 20 + 30 * 20 + 10 * 40);
+    const double z = 120 * (2 * 50 + 7 * 20) + 60 * (3 * 20 + 8 * 20) + 30 * (3 * 20 + 8 * 40);
+    CHECK_NEAR(gat.seconds[SCALE_MEMORY], 100 * (rows + 4 * (edges + outputs + z)) / 1000e9, 1e-15);
+    CHECK_NEAR(gat.seconds[SCALE_DENSE], 100 * 2 * (2 * 120 * 50 * 20 + 3 * 60 * 20 * 20 + 3 * 30 * 20 * 40) / 10000e9, 1e-15);
+    CHECK_NEAR(scale_gradient_bytes(&flat, SCALE_GAT), 4 * (50 * 20 + 20 * 20 + 20 * 40 + 2 * (20 + 20 + 40)), 1e-9);
+    CHECK_NEAR(gat.seconds[SCALE_SAMPLE], gcn.seconds[SCALE_SAMPLE], 1e-18);
+}
+
 TEST(one_device_sends_and_receives_nothing)
 {
     for (int s = 0; s < SCALE_STORES; s++) {
@@ -80,7 +103,7 @@ TEST(gradients_take_what_a_ring_takes)
     CHECK_NEAR(eight.peer, 2 * .75 / 300, 1e-12); /* over three */
     CHECK_NEAR(eight.net, 2 * .5 / 10, 1e-12);
     CHECK_NEAR(eight.fixed, 2 * 2 * 1e-5 + 2 * 3e-5, 1e-15);
-    CHECK_NEAR(scale_gradient_bytes(&flat), 8 * (50 * 20 + 20 * 20 + 20 * 10), 1e-9);
+    CHECK_NEAR(scale_gradient_bytes(&flat, SCALE_SAGE), 8 * (50 * 20 + 20 * 20 + 20 * 10), 1e-9);
 }
 
 /* ==== batches ===================================================================================================== */
@@ -113,7 +136,7 @@ TEST(hits_follow_straight_lines)
 TEST(a_split_computes_once_what_data_parallel_repeats)
 {
     const scale_split even = {0, 0};
-    scale_case split = {&shared, &plain, &even, SCALE_SPLIT, SCALE_PARTS, 4}, slices = split;
+    scale_case split = {&shared, &plain, &even, SCALE_SPLIT, SCALE_PARTS, 4, SCALE_SAGE}, slices = split;
     slices.parallelism = SCALE_DATA;
     const scale_epoch s = scale_epoch_of(&split), d = scale_epoch_of(&slices);
     CHECK_NEAR(s.steps, d.steps, 1e-12);
@@ -121,7 +144,7 @@ TEST(a_split_computes_once_what_data_parallel_repeats)
                (100 + 400 + 1200 + 3 * 2800.) / (100 + 200 + 600 + 3 * 1400.), 1e-9);
     CHECK_NEAR(4 * d.own_bytes, 2 * s.own_bytes, 1e-3); /* twice the rows, of which a quarter lies in the device's own part */
     CHECK(s.seconds[SCALE_DENSE] < d.seconds[SCALE_DENSE]);
-    const scale_reduction r = scale_reduce(&plain, scale_gradient_bytes(&shared), 4);
+    const scale_reduction r = scale_reduce(&plain, scale_gradient_bytes(&shared, SCALE_SAGE), 4);
     CHECK_NEAR(s.seconds[SCALE_PEER], s.steps * r.peer, 1e-15); /* nothing remote: gradients alone */
 }
 
@@ -130,11 +153,17 @@ TEST(a_split_exchanges_what_others_own)
 {
     const scale_case c = case_of(&shared, &plain, SCALE_SPLIT, SCALE_PARTS, 4);
     const scale_epoch e = scale_epoch_of(&c);
-    const scale_reduction r = scale_reduce(&plain, scale_gradient_bytes(&shared), 4);
+    const scale_reduction r = scale_reduce(&plain, scale_gradient_bytes(&shared, SCALE_SAGE), 4);
     const double bytes = .25 * (400 * (4 + 160) + 1200 * (4 + 160) + 2400 * (4 + 200));
     CHECK_NEAR(e.seconds[SCALE_PEER], e.steps * (bytes / 300e9 + r.peer), 1e-12);
     CHECK_EQ(e.seconds[SCALE_NETWORK], 0);
     CHECK_NEAR(e.own_bytes, e.steps * 1.25 / 4 * 4800 * 200, 1e-3); /* the fullest part has a quarter more than the mean */
+    scale_case gat = c; /* z and its gradient of every hop, of the last layer four heads of 10 columns */
+    gat.gnn = SCALE_GAT;
+    const scale_epoch g = scale_epoch_of(&gat);
+    const scale_reduction sum = scale_reduce(&plain, scale_gradient_bytes(&shared, SCALE_GAT), 4);
+    const double both = .25 * (400 * (4 + 320) + 1200 * (4 + 160) + 2400 * (4 + 160));
+    CHECK_NEAR(g.seconds[SCALE_PEER], g.steps * (both / 300e9 + sum.peer), 1e-12);
 }
 
 /* ==== stores ====================================================================================================== */
@@ -250,7 +279,7 @@ TEST(more_to_do_never_takes_less)
 TEST(predictions_equal_those_by_hand)
 {
     /* 25 steps on one machine of four; 13 on two, each longer by the network's part of the sum */
-    const double bytes = scale_gradient_bytes(&flat), net = 2 * bytes * .5 / 10e9 + 6e-5;
+    const double bytes = scale_gradient_bytes(&flat, SCALE_SAGE), net = 2 * bytes * .5 / 10e9 + 6e-5;
     CHECK_NEAR(scale_machines_speedup(&flat, &plain, 25, 1, 2), 25 / (13 * (1 + net)), 1e-9);
     CHECK_NEAR(scale_cache_speedup(4, .5, .75, 4), 4 * 3 / 2., 1e-12);
     CHECK_NEAR(scale_cache_speedup(4, .5, .5, 1), 1, 1e-12);
@@ -317,7 +346,7 @@ static void check_epochs(const scale_inputs* in, const scale_graph* g, const sca
 {
     double own = INFINITY;
     for (int32_t devices = 1; devices <= 256; devices *= 2) {
-        const scale_case c = {g, m, &in->split, p, s, devices};
+        const scale_case c = {g, m, &in->split, p, s, devices, SCALE_SAGE};
         const scale_reads r = scale_reads_of(&c);
         const scale_epoch e = scale_epoch_of(&c);
         if (!e.possible) continue;
@@ -378,6 +407,31 @@ TEST(errors_name_line_and_value)
 
 /* ==== the program ================================================================================================= */
 
+/* A table of one small graph and machine, and a check that cannot be predicted. */
+TEST(a_check_that_cannot_be_predicted_is_refused_by_name)
+{
+    static const char* const graph[] = {"nodes", "edges",   "features", "bytes", "classes",
+                                        "train", "batch", "hidden",   "tables"};
+    static const char* const machine[] = {"tables", "devices",   "memory", "room", "host_memory", "stream",
+                                          "random", "dense",     "step",   "host", "peer_each",   "peer",
+                                          "uplinks", "host_all", "net",    "peer_latency", "net_latency"};
+    static const char* const bad[][2] = {{"epoch", "gnn,gin"}, {"factored", "inputs,1 1 1 0 2 2"}, {"guess", "gnn,gat"}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char path[600], line[2000];
+        FILE* out = fopen(folder_path(path, "check.csv"), "w");
+        for (size_t f = 0; f < sizeof graph / sizeof *graph; f++) fprintf(out, "graph,g,%s,8,,stated,me\n", graph[f]);
+        for (size_t f = 0; f < sizeof machine / sizeof *machine; f++) fprintf(out, "machine,m,%s,8,,stated,me\n", machine[f]);
+        fputs("graph,g,point,1 1 1 1 1 1 1,,counted,me\nsplit,s,remote,0,,stated,me\nsplit,s,skew,0,,stated,me\n", out);
+        fprintf(out, "check,odd one,graph,g,,stated,me\ncheck,odd one,machine,m,,stated,me\ncheck,odd one,inputs,1,,stated,me\n");
+        fprintf(out, "check,odd one,published,1,,stated,me\ncheck,odd one,how,%s,,stated,me\n", bad[i][0]);
+        fprintf(out, "check,odd one,%s,,stated,me\n", bad[i][1]);
+        fclose(out);
+        snprintf(line, sizeof line, "%s scale --inputs %s >%s/out 2>%s/err", bench_tool, path, folder, folder);
+        CHECK(system(line) != 0);
+        CHECK(strstr(printed("err"), "check odd one") && strstr(printed("err"), "sage, gcn or gat"));
+    }
+}
+
 /* Of the figures: how many predictions, and how many are red; the others are labelled. */
 static int count_red(const char* text, int* rows)
 {
@@ -402,7 +456,7 @@ TEST(every_figure_is_labelled_and_red_rows_are_red)
     char* text = bench_json(arguments);
     int rows = 0, bold = 0, own = 0;
     const int red = count_red(text, &rows);
-    CHECK(rows == 33 && red >= 1 && red < rows);
+    CHECK(rows == 37 && red >= 1 && red < rows);
     FILE* in = fopen(markdown, "r");
     while (in && fgets(line, sizeof line, in)) {
         bold += strstr(line, "red**") != NULL;
@@ -509,6 +563,7 @@ int main(int argc, char** argv)
     folder_make();
     bench_tool_find();
     RUN(an_epoch_of_one_device_equals_the_sum_by_hand);
+    RUN(steps_of_gcn_and_gat_equal_the_sums_by_hand);
     RUN(one_device_sends_and_receives_nothing);
     RUN(gradients_take_what_a_ring_takes);
     RUN(batches_follow_the_points_and_a_power_law_between_them);
@@ -526,6 +581,7 @@ int main(int argc, char** argv)
     RUN(the_own_table_is_whole);
     RUN(what_must_hold_holds_for_the_own_table);
     RUN(errors_name_line_and_value);
+    RUN(a_check_that_cannot_be_predicted_is_refused_by_name);
     RUN(every_figure_is_labelled_and_red_rows_are_red);
     RUN(counted_batches_are_those_of_the_sampled_ids_and_caches_of_five_sizes);
     folder_remove();
