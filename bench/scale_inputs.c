@@ -33,6 +33,7 @@ static const field fields[] = {
     NUMBER("machine", scale_machine, stream),     NUMBER("machine", scale_machine, random),
     NUMBER("machine", scale_machine, dense),      NUMBER("machine", scale_machine, step),
     NUMBER("machine", scale_machine, peer_each),  NUMBER("machine", scale_machine, peer),
+    NUMBER("machine", scale_machine, reach),
     NUMBER("machine", scale_machine, host),       NUMBER("machine", scale_machine, uplinks),
     NUMBER("machine", scale_machine, host_all),   NUMBER("machine", scale_machine, net),
     NUMBER("machine", scale_machine, peer_latency), NUMBER("machine", scale_machine, net_latency),

@@ -80,7 +80,10 @@ static double on_machine(const scale_machine* m, int32_t devices) { return least
 static double machines_of(const scale_machine* m, int32_t devices) { return ceil(devices / m->devices); }
 
 /* GB/s that a device has, while all do the same. */
-static double peer_rate(const scale_machine* m, double together) { return least(m->peer, m->peer_each * (together - 1)); }
+static double peer_rate(const scale_machine* m, double together)
+{
+    return m->reach * least(m->peer, m->peer_each * (together - 1));
+}
 static double net_rate(const scale_machine* m, double together) { return m->net / together; }
 static double host_rate(const scale_machine* m, double together)
 {
@@ -205,10 +208,14 @@ static void add_rows(scale_epoch* e, const scale_case* c, const scale_reads* r, 
     const double together = on_machine(m, c->devices);
     const double bytes = w->batch.nodes[SCALE_HOPS - 1] * c->graph->features * c->graph->bytes;
     e->own_bytes = bytes * r->own;
+    const double peer = seconds_of(bytes * r->peer, peer_rate(m, together));
+    const double host = seconds_of(bytes * r->host, host_rate(m, together));
+    const double net = seconds_of(bytes * r->net, net_rate(m, together));
     e->seconds[SCALE_MEMORY] += seconds_of(e->own_bytes, m->stream);
-    e->seconds[SCALE_PEER] += seconds_of(bytes * r->peer, peer_rate(m, together));
-    e->seconds[SCALE_HOST] += seconds_of(bytes * r->host, host_rate(m, together));
-    e->seconds[SCALE_NETWORK] += seconds_of(bytes * r->net, net_rate(m, together));
+    e->seconds[SCALE_PEER] += peer;
+    e->seconds[SCALE_HOST] += host;
+    e->seconds[SCALE_NETWORK] += net;
+    e->loading += peer + host + net;
 }
 
 typedef struct { /* of a layer: counts and columns; and what they take */
@@ -303,9 +310,18 @@ scale_epoch scale_epoch_of(const scale_case* c)
         e.seconds[r] *= e.steps;
         e.total += e.seconds[r];
     }
+    e.loading *= e.steps;
     e.own_bytes *= e.steps;
     return e;
 }
+
+/* Both at once, or one after the other. */
+static double both(double loading, double computing, bool overlap)
+{
+    return overlap ? most(loading, computing) : loading + computing;
+}
+
+double scale_overlapped(const scale_epoch* e) { return both(e->loading, e->total - e->loading, true); }
 
 scale_resource scale_bound(const scale_epoch* e)
 {
@@ -343,7 +359,7 @@ double scale_extraction(const scale_machine* m, double seconds, double hits_befo
 {
     const double bytes = seconds / reading(m, hits_before, m->devices);
     const double own = hits_after / devices;
-    return bytes * ((1 - hits_after) / host_rate(m, m->devices) + own / parts + own / m->stream);
+    return bytes * ((1 - hits_after) / host_rate(m, m->devices) + own / (parts * m->reach) + own / m->stream);
 }
 
 double scale_cached(const scale_machine* m, double seconds, double hits_before, double hits_after)
@@ -351,11 +367,11 @@ double scale_cached(const scale_machine* m, double seconds, double hits_before, 
     return seconds * reading(m, hits_after, 1) / reading(m, hits_before, 1);
 }
 
-double scale_factored(const scale_machine* m, const scale_stages* s)
+double scale_factored(const scale_machine* m, const scale_stages* s, bool overlap)
 {
     const int32_t trainers = s->devices - s->samplers;
     const double extraction = s->extraction * reading(m, s->hits, trainers) / reading(m, s->hits, 1);
-    return most(s->sampling / s->samplers, (extraction + s->training) / trainers);
+    return most(s->sampling / s->samplers, both(extraction, s->training, overlap) / trainers);
 }
 
 /* Of the host: offsets of 8 bytes, in a sector of 32; ids of 8 bytes, each in a sector, but no list more than once. */
@@ -369,7 +385,7 @@ static double list_bytes(const scale_graph* g, const work* w)
     return bytes;
 }
 
-double scale_cached_step(const scale_graph* g, const scale_machine* m, double row_hits, double list_hits)
+double scale_cached_step(const scale_graph* g, const scale_machine* m, double row_hits, double list_hits, bool overlap)
 {
     const scale_case c = {.graph = g, .machine = m, .parallelism = SCALE_DATA, .store = SCALE_CACHE, .devices = 1};
     const scale_reads reads = {true, row_hits, 0, 1 - row_hits, 0};
@@ -380,19 +396,28 @@ double scale_cached_step(const scale_graph* g, const scale_machine* m, double ro
     add_layers(&e, &c, &w);
     add_gradients(&e, &c);
     for (int32_t r = 0; r < SCALE_RESOURCES; r++) e.total += e.seconds[r];
-    return e.total + (1 - list_hits) * seconds_of(list_bytes(g, &w), host_rate(m, 1));
+    const double lists = (1 - list_hits) * seconds_of(list_bytes(g, &w), host_rate(m, 1));
+    return both(e.loading + lists, e.total - e.loading, overlap);
 }
 
-double scale_dual_speedup(const scale_graph* g, const scale_machine* m, double share, double both, double bytes,
-                          double list_hits)
+double scale_dual_speedup(const scale_graph* g, const scale_machine* m, double share, double memory, double bytes,
+                          double list_hits, bool overlap)
 {
-    const double rows = both - bytes / scale_feature_bytes(g);
-    return scale_cached_step(g, m, scale_hits_of(g, share), 0) / scale_cached_step(g, m, scale_hits_of(g, rows), list_hits);
+    const double rows = memory - bytes / scale_feature_bytes(g);
+    const double one = scale_cached_step(g, m, scale_hits_of(g, share), 0, overlap);
+    return one / scale_cached_step(g, m, scale_hits_of(g, rows), list_hits, overlap);
 }
 
-double scale_cache_speedup(double load, double hits_one, double hits_each, int32_t devices)
+double scale_load(double faster, double less, bool overlap)
 {
-    return devices * (1 + load * (1 - hits_one)) / (1 + load * (1 - hits_each));
+    const double beside = faster - 1; /* (1 + load) / 1, where what is left of loading hides behind computing */
+    if (overlap) return beside * (1 - less) <= 1 ? beside : 1 / (faster * (1 - less) - 1);
+    return beside / (1 - faster * (1 - less));
+}
+
+double scale_cache_speedup(double load, double hits_one, double hits_each, int32_t devices, bool overlap)
+{
+    return devices * both(load * (1 - hits_one), 1, overlap) / both(load * (1 - hits_each), 1, overlap);
 }
 
 static double edges_of(const scale_point* b) { return b->edges[0] + b->edges[1] + b->edges[2]; }

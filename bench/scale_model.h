@@ -44,6 +44,7 @@ typedef struct { /* machines of one kind, and the devices in them */
     double dense;                /* GFLOP/s of matrix products */
     double step;                 /* seconds of a step that no size changes: starts of kernels */
     double peer_each, peer;      /* GB/s of one link to another device; of all links of a device together */
+    double reach;                /* share of them that transfers reach */
     double host, uplinks;        /* GB/s of a device's link to the host; how many such links a machine has */
     double host_all;             /* GB/s of the host's memory, for all devices */
     double net;                  /* GB/s of a machine's network, one way */
@@ -108,6 +109,7 @@ typedef struct { /* of the slowest device */
     bool possible;
     double steps;
     double seconds[SCALE_RESOURCES], total; /* of an epoch */
+    double loading;                         /* of it for rows over links */
     double own_bytes;                       /* bytes of input rows read of a device's own memory, per epoch */
 } scale_epoch;
 
@@ -125,6 +127,7 @@ double scale_feature_bytes(const scale_graph* g);
 bool scale_applies(const scale_case* c);
 scale_reads scale_reads_of(const scale_case* c); /* not possible where it does not apply */
 scale_epoch scale_epoch_of(const scale_case* c);
+double scale_overlapped(const scale_epoch* e);    /* seconds where rows of the next batch are loaded beside the step */
 scale_resource scale_bound(const scale_epoch* e); /* the resource that takes most of the epoch */
 
 /* Seconds in which `devices` devices add up `bytes` of gradients: around a ring of machines, and within each. */
@@ -135,6 +138,8 @@ scale_reduction scale_reduce(const scale_machine* m, double bytes, int32_t devic
 double scale_gradient_bytes(const scale_graph* g, scale_gnn gnn);
 
 /* ---- beside published figures ------------------------------------------------------------------------------------ */
+
+/* overlap: loading runs beside computing, of whatever else is compared, too. */
 
 /* How many times faster `after` machines are than `before` in training an epoch of GraphSAGE that takes `seconds` on the latter,
    a step of each being one batch a device. */
@@ -155,18 +160,22 @@ typedef struct {
     double hits;
     int32_t samplers, devices;
 } scale_stages;
-double scale_factored(const scale_machine* m, const scale_stages* s);
+double scale_factored(const scale_machine* m, const scale_stages* s, bool overlap);
 
 /* Seconds of a step of GraphSAGE on one device, which reads of the host all rows and lists that its caches have not. */
-double scale_cached_step(const scale_graph* g, const scale_machine* m, double row_hits, double list_hits);
+double scale_cached_step(const scale_graph* g, const scale_machine* m, double row_hits, double list_hits, bool overlap);
 
 /* Steps with one cache of rows, of a share of them, beside steps with two of the same memory: `bytes` of it have lists, which
-   take `list_hits` of their reads. share 0: beside no cache; the memory is then `both`'s. */
-double scale_dual_speedup(const scale_graph* g, const scale_machine* m, double share, double both, double bytes,
-                          double list_hits);
+   take `list_hits` of their reads. share 0: beside no cache. memory: in shares of the rows. */
+double scale_dual_speedup(const scale_graph* g, const scale_machine* m, double share, double memory, double bytes,
+                          double list_hits, bool overlap);
+
+/* How many times what computing takes loading all rows takes, where a cache that takes `less` of it makes training `faster`
+   times as fast. The one without a cache does not overlap. */
+double scale_load(double faster, double less, bool overlap);
 
 /* P devices beside one, where loading all rows takes `load` times what computing takes, and a cache takes the rest. */
-double scale_cache_speedup(double load, double hits_one, double hits_each, int32_t devices);
+double scale_cache_speedup(double load, double hits_one, double hits_each, int32_t devices, bool overlap);
 
 /* Edges that `devices` devices compute with `seeds` seeds each, over those of one batch of all. */
 double scale_redundancy(const scale_graph* g, double seeds, int32_t devices);

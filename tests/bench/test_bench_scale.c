@@ -18,7 +18,7 @@ static const scale_graph shared = {.name = "shared", .nodes = 1e6, .edges = 1e7,
 
 static const scale_machine plain = {.name = "plain", .devices = 4, .memory = 80, .room = 70, .host_memory = 1000,
                                     .stream = 1000, .random = 500, .dense = 10000, .step = 1e-4, .peer_each = 100,
-                                    .peer = 300, .host = 20, .uplinks = 2, .host_all = 400, .net = 10,
+                                    .peer = 300, .reach = 1, .host = 20, .uplinks = 2, .host_all = 400, .net = 10,
                                     .peer_latency = 1e-5, .net_latency = 3e-5};
 static const scale_split quarter = {.25, .5};
 
@@ -207,6 +207,7 @@ typedef struct { /* what is made twice as fast, and the time that it halves */
 #define RATE(member) offsetof(scale_machine, member)
 static const speed speeds[] = {{{RATE(random), 0, 0}, SCALE_SAMPLE}, {{RATE(stream), 0, 0}, SCALE_MEMORY},
                                {{RATE(dense), 0, 0}, SCALE_DENSE}, {{RATE(peer), RATE(peer_each), 0}, SCALE_PEER},
+                               {{RATE(reach), 0, 0}, SCALE_PEER},
                                {{RATE(host), RATE(host_all), 0}, SCALE_HOST}, {{RATE(net), 0, 0}, SCALE_NETWORK}};
 enum { SPEEDS = sizeof speeds / sizeof *speeds };
 
@@ -281,11 +282,18 @@ TEST(predictions_equal_those_by_hand)
     /* 25 steps on one machine of four; 13 on two, each longer by the network's part of the sum */
     const double bytes = scale_gradient_bytes(&flat, SCALE_SAGE), net = 2 * bytes * .5 / 10e9 + 6e-5;
     CHECK_NEAR(scale_machines_speedup(&flat, &plain, 25, 1, 2), 25 / (13 * (1 + net)), 1e-9);
-    CHECK_NEAR(scale_cache_speedup(4, .5, .75, 4), 4 * 3 / 2., 1e-12);
-    CHECK_NEAR(scale_cache_speedup(4, .5, .5, 1), 1, 1e-12);
+    CHECK_NEAR(scale_cache_speedup(4, .5, .75, 4, false), 4 * 3 / 2., 1e-12);
+    CHECK_NEAR(scale_cache_speedup(4, .5, .75, 4, true), 4 * 2 / 1., 1e-12);
+    CHECK_NEAR(scale_cache_speedup(4, .5, .5, 1, false), 1, 1e-12);
+    CHECK_NEAR(scale_load(3, .75, false), 8, 1e-12); /* 9 to 3 */
+    CHECK_NEAR(scale_load(3, .75, true), 2, 1e-12);  /* 3 to 1: .5 of loading hides */
+    CHECK_NEAR(scale_load(5, .5, true), 1 / 1.5, 1e-12);
     /* two links for four devices: 10 GB/s each. 1 s at no hits: 10 GB. All hit, a quarter a part over 5 GB/s. */
     CHECK_NEAR(scale_extraction(&plain, 1, 0, 1, 5, 4), 2.5 / 5 + 2.5 / 1000, 1e-12);
     CHECK_NEAR(scale_extraction(&plain, 1, 0, 0, 5, 4), 1, 1e-12);
+    scale_machine half = plain;
+    half.reach = .5;
+    CHECK_NEAR(scale_extraction(&half, 1, 0, 1, 5, 4), 2.5 / 2.5 + 2.5 / 1000, 1e-12);
 }
 
 /* Two links for four trainers: each reads half as fast as one alone. */
@@ -294,9 +302,10 @@ TEST(devices_that_sample_for_others_take_the_time_of_the_slower_kind)
     CHECK_NEAR(scale_cached(&plain, 1, 0, 1), 20. / 1000, 1e-12); /* 20 GB */
     CHECK_NEAR(scale_cached(&plain, 1, 0, .5), .5 + 10. / 1000, 1e-12);
     const scale_stages few = {4, 1, 1, 0, 1, 3}, shared_links = {1, 1, 1, 0, 2, 6}, cached = {1, 1, 1, 1, 2, 6};
-    CHECK_NEAR(scale_factored(&plain, &few), 4, 1e-12);
-    CHECK_NEAR(scale_factored(&plain, &shared_links), (2 + 1) / 4., 1e-12);
-    CHECK_NEAR(scale_factored(&plain, &cached), 1 / 2., 1e-12); /* what is cached crosses no link */
+    CHECK_NEAR(scale_factored(&plain, &few, false), 4, 1e-12);
+    CHECK_NEAR(scale_factored(&plain, &shared_links, false), (2 + 1) / 4., 1e-12);
+    CHECK_NEAR(scale_factored(&plain, &shared_links, true), 1 / 2., 1e-12);
+    CHECK_NEAR(scale_factored(&plain, &cached, false), 1 / 2., 1e-12); /* what is cached crosses no link */
 }
 
 /* The step of flat's 10 seeds: 120 rows of 200 bytes, lists of 10, 30 and 60 targets. */
@@ -304,15 +313,35 @@ TEST(a_step_reads_rows_and_lists_that_no_cache_has_from_the_host)
 {
     const scale_case c = case_of(&flat, &plain, SCALE_DATA, SCALE_REPLICA, 1);
     const double step = scale_epoch_of(&c).total / 100;
-    CHECK_NEAR(scale_cached_step(&flat, &plain, 1, 1), step, 1e-15);
-    CHECK_NEAR(scale_cached_step(&flat, &plain, 0, 1), step + 24000 / 20e9 - 24000 / 1000e9, 1e-15);
-    CHECK_NEAR(scale_cached_step(&flat, &plain, 1, .75), step + .25 * 32 * (100 + 140) / 20e9, 1e-15);
+    CHECK_NEAR(scale_cached_step(&flat, &plain, 1, 1, false), step, 1e-15);
+    CHECK_NEAR(scale_cached_step(&flat, &plain, 0, 1, false), step + 24000 / 20e9 - 24000 / 1000e9, 1e-15);
+    CHECK_NEAR(scale_cached_step(&flat, &plain, 1, .75, false), step + .25 * 32 * (100 + 140) / 20e9, 1e-15);
+    CHECK_NEAR(scale_cached_step(&flat, &plain, 1, .75, true), step, 1e-15);
     scale_graph shallow = flat;
     shallow.edges = flat.nodes; /* lists of one id are read once, whatever is drawn of them */
-    CHECK_NEAR(scale_cached_step(&shallow, &plain, 1, 0), step + (32 * 100 + 8 * 100) / 20e9, 1e-15);
+    CHECK_NEAR(scale_cached_step(&shallow, &plain, 1, 0, false), step + (32 * 100 + 8 * 100) / 20e9, 1e-15);
     const double lists = .3 * scale_feature_bytes(&shared); /* of .4 of the rows' memory, which leaves .1 */
-    CHECK_NEAR(scale_dual_speedup(&shared, &plain, .4, .4, lists, .7),
-               scale_cached_step(&shared, &plain, .8, 0) / scale_cached_step(&shared, &plain, .5, .7), 1e-9);
+    CHECK_NEAR(scale_dual_speedup(&shared, &plain, .4, .4, lists, .7, false),
+               scale_cached_step(&shared, &plain, .8, 0, false) / scale_cached_step(&shared, &plain, .5, .7, false), 1e-9);
+}
+
+/* Rows over links, not the gradients, run beside the rest. */
+TEST(loading_beside_a_step_takes_the_longer_of_both)
+{
+    scale_machine m = with_room(&shared, .1);
+    m.host = .1; /* slow: loading is the longer one */
+    const scale_case one = case_of(&shared, &m, SCALE_DATA, SCALE_CACHE, 1);
+    const scale_case four = case_of(&shared, &m, SCALE_DATA, SCALE_PARTS, 4);
+    const scale_epoch e = scale_epoch_of(&one), p = scale_epoch_of(&four);
+    const scale_reduction r = scale_reduce(&m, scale_gradient_bytes(&shared, SCALE_SAGE), 4);
+    CHECK(e.loading > 0);
+    CHECK_NEAR(e.loading, e.seconds[SCALE_HOST], 1e-15);
+    CHECK_NEAR(p.loading, p.seconds[SCALE_HOST] + p.seconds[SCALE_PEER] - p.steps * r.peer, 1e-12);
+    CHECK_NEAR(scale_overlapped(&e), e.loading, 1e-15);
+    m.host = m.host_all = 1e9;
+    const scale_epoch fast = scale_epoch_of(&one); /* nothing to wait for */
+    CHECK_NEAR(scale_overlapped(&fast), fast.total - fast.loading, 1e-15);
+    CHECK(scale_overlapped(&fast) < scale_overlapped(&e));
 }
 
 TEST(a_prediction_off_by_more_than_a_quarter_is_red)
@@ -413,7 +442,7 @@ TEST(a_check_that_cannot_be_predicted_is_refused_by_name)
     static const char* const graph[] = {"nodes", "edges",   "features", "bytes", "classes",
                                         "train", "batch", "hidden",   "tables"};
     static const char* const machine[] = {"tables", "devices",   "memory", "room", "host_memory", "stream",
-                                          "random", "dense",     "step",   "host", "peer_each",   "peer",
+                                          "random", "dense",     "step",   "host", "peer_each",   "peer", "reach",
                                           "uplinks", "host_all", "net",    "peer_latency", "net_latency"};
     static const char* const bad[][2] = {{"epoch", "gnn,gin"}, {"factored", "inputs,1 1 1 0 2 2"}, {"guess", "gnn,gat"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -577,6 +606,7 @@ int main(int argc, char** argv)
     RUN(predictions_equal_those_by_hand);
     RUN(devices_that_sample_for_others_take_the_time_of_the_slower_kind);
     RUN(a_step_reads_rows_and_lists_that_no_cache_has_from_the_host);
+    RUN(loading_beside_a_step_takes_the_longer_of_both);
     RUN(a_prediction_off_by_more_than_a_quarter_is_red);
     RUN(the_own_table_is_whole);
     RUN(what_must_hold_holds_for_the_own_table);
