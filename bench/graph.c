@@ -21,7 +21,7 @@ struct bench_data {
 /* Its folder is the program's, so that `make clean` removes it. */
 static bool make_usual(bench* b, char path[4200])
 {
-    generate_options how = {KIND_RMAT, 1, 1 << 20, (int64_t)1 << 25, 128, -1, .5, -1, 0, NULL, false, 0, 0};
+    generate_options how = {KIND_RMAT, 1, 1 << 20, (int64_t)1 << 25, 128, -1, .5, -1, 0, NULL, false, 0, 0, TRAIN_EVENLY};
     generate_report report;
     char program[4096];
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);

@@ -58,8 +58,9 @@ static void json_report(const generate_options* how, const char* out, const gene
 
 int generate_main(int argc, char** argv)
 {
-    generate_options how = {KIND_PLANTED, 1, -1, -1, -1, -1, .5, -1, 0, stderr, false, 0, 0};
+    generate_options how = {KIND_PLANTED, 1, -1, -1, -1, -1, .5, -1, 0, stderr, false, 0, 0, TRAIN_EVENLY};
     int64_t seed = 1;
+    int train_by = TRAIN_EVENLY;
     bool as_json = false;
     const option table[] = {
         {"seed", OPTION_INT, &seed, 0, 9e18, "N", "which of the many graphs of this kind", NULL},
@@ -69,6 +70,8 @@ int generate_main(int argc, char** argv)
          "planted, citation, rmat: edges one way; of citation a paper receives from those that it cites", NULL},
         {"train", OPTION_REAL, &how.train, 1e-9, 1, "X",
          "share of the labelled nodes that train; default: .5, of citation .78", NULL},
+        {"train-by", OPTION_CHOICE, &train_by, 0, 0, GENERATE_TRAIN_BY,
+         "proportional: those that train are drawn in proportion to in-degree; not of citation, karate", NULL},
         {"features", OPTION_INT, &how.features, 0, DATASET_MAX_WIDTH, "N", "features a node", NULL},
         {"edge-features", OPTION_INT, &how.edge_features, 0, DATASET_MAX_WIDTH, "F",
          "features an edge, of the group of the node that it comes from", NULL},
@@ -92,6 +95,7 @@ int generate_main(int argc, char** argv)
     kind = options_choice(GENERATE_KINDS, argument[0]);
     how.kind = (generate_kind)kind;
     how.seed = (uint64_t)seed;
+    how.train_by = (generate_train_by)train_by;
     if (kind < 0) {
         char nearest[64];
         bool near = options_nearest(GENERATE_KINDS, argument[0], nearest);

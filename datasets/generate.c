@@ -48,6 +48,9 @@ bool generate_complete(generate_options* how, error* why)
 {
     if (how->kind == KIND_KARATE && how->train > 0)
         return error_set(why, "--train: karate's two leaders train");
+    if (how->train_by == TRAIN_PROPORTIONAL && (how->kind == KIND_KARATE || how->kind == KIND_CITATION))
+        return error_set(why, how->kind == KIND_KARATE ? "--train-by proportional: karate's two leaders train"
+                                                       : "--train-by proportional: of citation the earliest papers train");
     if (how->kind == KIND_KARATE && (how->nodes >= 0 || how->features >= 0 || how->classes >= 0))
         return error_set(why,
                          "karate has 34 nodes, 34 features, 2 classes: --nodes, --features, --classes do not apply");
@@ -217,6 +220,14 @@ static int64_t train_count(const generate_options* how, int64_t labelled, int64_
     return how->train > 0 && count < 1 ? labelled > 0 : count;
 }
 
+/* Of planted, rmat, grid, star, path. The others test. */
+static int64_t val_count(const generate_options* how, int64_t train)
+{
+    return how->train > 0 ? (how->nodes - train) / 2 : how->nodes / 4;
+}
+
+static uint64_t split_key(const generate_shape* s) { return ggnn_draw(ggnn_random(&s->rng, STREAM_KEYS, 1, 0), 0); }
+
 /* Half for training, or the share asked for, half of the others each to validate and to test, by a keyed
    permutation. */
 typedef struct {
@@ -228,13 +239,38 @@ static void split_piece(void* context, int64_t piece)
 {
     const split_job* job = context;
     const generate_shape* s = job->shape;
-    uint64_t key = ggnn_draw(ggnn_random(&s->rng, STREAM_KEYS, 1, 0), 0);
+    uint64_t key = split_key(s);
     int64_t nodes = s->how->nodes, end = parallel_begin(nodes, piece + 1, PIECES);
-    int64_t train = train_count(s->how, nodes, nodes / 2), val = s->how->train > 0 ? (nodes - train) / 2 : nodes / 4;
+    int64_t train = train_count(s->how, nodes, nodes / 2), val = val_count(s->how, train);
     for (int64_t i = parallel_begin(nodes, piece, PIECES); i < end; i++) {
         int64_t v = ggnn_shuffle(key, 0, i, nodes);
         job->split[v] = i < train ? SPLIT_TRAIN : i < train + val ? SPLIT_VAL : SPLIT_TEST;
     }
+}
+
+/* As many train, drawn as the weighted sampler draws from one list of all nodes; the others by the same permutation. */
+static bool split_by_in_degree(uint8_t* split, const generate_shape* s, const ggnn_lists* lists, error* why)
+{
+    const int64_t nodes = s->how->nodes, most = train_count(s->how, nodes, nodes / 2);
+    float* degree = memory_new(memory_product((size_t)nodes, sizeof *degree, 1), "degrees", why);
+    int64_t* train = memory_new(memory_product((size_t)most + 1, sizeof *train, 1), "nodes that train", why);
+    void* work = memory_new(ggnn_sample_workspace_bytes(GGNN_WEIGHTED, most + 1), "draws of nodes that train", why);
+    const bool good = degree && train && work;
+    if (good) {
+        const ggnn_list all = {.weight = degree, .degree = nodes};
+        for (int64_t v = 0; v < nodes; v++) degree[v] = (float)(lists->indptr[v + 1] - lists->indptr[v]);
+        const int64_t count = ggnn_sample_list(train, &all, GGNN_WEIGHTED, most, &s->rng, STREAM_TRAIN, 0, work);
+        for (int64_t i = 0; i < count; i++) split[train[i]] = SPLIT_TRAIN;
+        int64_t val = val_count(s->how, count);
+        for (int64_t i = 0; i < nodes; i++) {
+            const int64_t v = ggnn_shuffle(split_key(s), 0, i, nodes);
+            if (split[v] == SPLIT_NONE) split[v] = val-- > 0 ? SPLIT_VAL : SPLIT_TEST;
+        }
+    }
+    memory_free(work);
+    memory_free(train);
+    memory_free(degree);
+    return good;
 }
 
 /* As ogbn-papers100M: the labelled nodes in time order, 78% to train, 8% to validate, the latest to test. Of what
@@ -259,8 +295,8 @@ static void split_karate(uint8_t* split, int64_t nodes)
     split[0] = split[nodes - 1] = SPLIT_TRAIN;
 }
 
-static bool write_split(ggnn_file_writer* w, const generate_shape* s, const int32_t* label, int64_t count[4],
-                        uint8_t** split, error* why)
+static bool write_split(ggnn_file_writer* w, const generate_shape* s, const ggnn_lists* lists, const int32_t* label,
+                        int64_t count[4], uint8_t** split, error* why)
 {
     const int64_t dim[2] = {1, s->how->nodes};
     *split = NULL;
@@ -271,7 +307,9 @@ static bool write_split(ggnn_file_writer* w, const generate_shape* s, const int3
         split_by_time(*split, label, s->how);
     else if (s->how->kind == KIND_KARATE)
         split_karate(*split, s->how->nodes);
-    else
+    else if (s->how->train_by == TRAIN_PROPORTIONAL && !split_by_in_degree(*split, s, lists, why))
+        return false;
+    else if (s->how->train_by == TRAIN_EVENLY)
         parallel_each(PIECES, split_piece, &(split_job){*split, s});
     for (int64_t v = 0; v < s->how->nodes; v++) count[(*split)[v]]++;
     return true;
@@ -332,7 +370,7 @@ static bool write_all(edge_lists* l, const generate_shape* s, int64_t bytes, gen
     bool good = generate_edges(l, s, bytes, why);
     if (good) edge_lists_close(l); /* its memory is needed no more; the lists stay */
     good = good && write_features(w, s, &feat, &mean, why) && write_edge_features(w, s, &l->lists, why) &&
-           write_labels(w, s, &l->lists, &label, why) && write_split(w, s, label, report->count, &split, why);
+           write_labels(w, s, &l->lists, &label, why) && write_split(w, s, &l->lists, label, report->count, &split, why);
     if (good) {
         memset(&job, 0, sizeof job);
         job.shape = s;

@@ -20,6 +20,12 @@ typedef enum {
     KIND_KARATE    /* Zachary 1977 */
 } generate_kind;
 
+#define GENERATE_TRAIN_BY "uniform|proportional"
+typedef enum {
+    TRAIN_EVENLY,
+    TRAIN_PROPORTIONAL /* DUCATI: in proportion to in-degree, one after another; a node without in-neighbours never trains */
+} generate_train_by;
+
 typedef struct {
     generate_kind kind;
     uint64_t seed;
@@ -32,6 +38,7 @@ typedef struct {
                           whose edges are drawn alone */
     double train;      /* share of the labelled nodes that train; 0: the kind's own */
     int64_t edge_features; /* columns of the edges' rows; 0: none */
+    generate_train_by train_by; /* TRAIN_PROPORTIONAL: not of citation and karate, which say who trains */
 } generate_options;
 
 typedef struct {
@@ -58,7 +65,8 @@ enum { /* the streams of GGNN_PURPOSE_GENERATE: the `hop` of a draw. New ones at
        STREAM_GROUPS,
        STREAM_KEYS,
        STREAM_EDGE_FEATURES, /* `node` of the draw: the edge's position */
-       STREAM_EDGE_MEANS
+       STREAM_EDGE_MEANS,
+       STREAM_TRAIN /* of TRAIN_PROPORTIONAL: draw v of node 0 is node v's */
 };
 
 typedef struct { /* what a kind's edges are drawn from, and the group that each node belongs to */

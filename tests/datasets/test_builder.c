@@ -588,7 +588,7 @@ TEST(many_candidates_are_those_drawn_one_by_one)
 {
     static const generate_kind kinds[] = {KIND_RMAT, KIND_PLANTED};
     for (int k = 0; k < 2; k++) {
-        generate_options how = {kinds[k], 5, 1000 + 40000 * k, 2000, 0, -1, .5, -1, 0, NULL, false, 0, 0};
+        generate_options how = {kinds[k], 5, 1000 + 40000 * k, 2000, 0, -1, .5, -1, 0, NULL, false, 0, 0, TRAIN_EVENLY};
         generate_shape s;
         error why = {""};
         if (!CHECK(generate_complete(&how, &why) && generate_shape_open(&s, &how, &why))) continue;
@@ -615,7 +615,7 @@ TEST(generate_takes_the_first_distinct_candidates_from_memory_and_from_the_disk)
                  {KIND_RMAT, 20000, 400000, false},    {KIND_RMAT, 1024, 100000, false},  {KIND_STAR, 50000, 99998, false},
                  {KIND_PLANTED, 300, 80001, true},     {KIND_RMAT, 20000, 400000, true}};
     for (int g = 0; g < 8; g++) {
-        generate_options how = {graph[g].kind, 3, graph[g].nodes, graph[g].edges, 0, -1, .5, -1, 0, NULL, graph[g].directed, 0, 0};
+        generate_options how = {graph[g].kind, 3, graph[g].nodes, graph[g].edges, 0, -1, .5, -1, 0, NULL, graph[g].directed, 0, 0, TRAIN_EVENLY};
         generate_report report;
         error why = {""};
         char out[600], first[600], line[1300];

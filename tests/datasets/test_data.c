@@ -1,6 +1,7 @@
 /* ggnn-data: generators, statistics, verify, export, and how the tool fails. */
 #include "datasets/generate.h"
 #include "datasets/statistics.h"
+#include "tests/chi_square.h"
 #include "tests/folder.h"
 #include "tests/test.h"
 #include "tests/tool.h"
@@ -20,7 +21,7 @@ static int count_files(void)
 
 static generate_options options_of(generate_kind kind, int64_t nodes, int64_t edges)
 {
-    generate_options how = {kind, 1, nodes, edges, -1, -1, .5, -1, 0, NULL, false, 0, 0};
+    generate_options how = {kind, 1, nodes, edges, -1, -1, .5, -1, 0, NULL, false, 0, 0, TRAIN_EVENLY};
     return how;
 }
 
@@ -416,6 +417,79 @@ TEST(the_share_that_trains_is_the_one_asked_for)
     }
 }
 
+typedef struct {
+    double key; /* Efraimidis & Spirakis: -log2(u) / in-degree, the least are drawn */
+    int64_t node;
+} train_key;
+
+static int by_key(const void* a, const void* b)
+{
+    const train_key *x = a, *y = b;
+    return x->key != y->key ? (x->key > y->key) - (x->key < y->key) : (x->node > y->node) - (x->node < y->node);
+}
+
+/* 4,011 nodes, of which directed R-MAT leaves some without in-neighbours; all who have some, where more are asked for. The others keep the
+   order of the uniform split. */
+TEST(nodes_train_in_proportion_to_in_degree_by_the_least_keys)
+{
+    static const double share[] = {0, .05, 1e-9, 1};
+    for (int k = 0; k < 4; k++)
+        for (int kind = KIND_PLANTED; kind <= KIND_RMAT; kind += 2) {
+            generate_options how = options_of((generate_kind)kind, 4011, 16000);
+            generate_report report;
+            dataset d;
+            error why = {""};
+            static train_key of[4011];
+            int64_t some = 0, rest = 0;
+            how.seed = 7;
+            how.directed = kind == KIND_RMAT;
+            how.train_by = TRAIN_PROPORTIONAL;
+            how.train = share[k];
+            if (!CHECK(make(&how, &report)) || !CHECK(dataset_open(&d, target, &why))) return;
+            const ggnn_rng rng = {7, 0, GGNN_PURPOSE_GENERATE};
+            for (int64_t v = 0; v < 4011; v++) {
+                const int64_t degree = d.csc.indptr[v + 1] - d.csc.indptr[v];
+                const uint64_t draw = ggnn_draw(ggnn_random(&rng, STREAM_TRAIN, 0, (uint32_t)(v / 2)), v);
+                if (degree > 0) of[some++] = (train_key){(double)ggnn_neg_log2(draw) / (double)degree, v};
+            }
+            qsort(of, (size_t)some, sizeof of[0], by_key);
+            CHECK(kind == KIND_PLANTED || some < 4011);
+            const int64_t asked = k == 0 ? 2005 : k == 1 ? 201 : k == 2 ? 1 : 4011, train = asked < some ? asked : some;
+            const int64_t val = k == 0 ? 4011 / 4 : (4011 - train) / 2;
+            CHECK_EQ(report.count[SPLIT_TRAIN], train);
+            for (int64_t i = 0; i < some; i++) CHECK_EQ(d.split[of[i].node] == SPLIT_TRAIN, i < train);
+            const uint64_t key = ggnn_draw(ggnn_random(&rng, STREAM_KEYS, 1, 0), 0);
+            for (int64_t i = 0; i < 4011; i++) {
+                const uint8_t split = d.split[ggnn_shuffle(key, 0, i, 4011)];
+                if (split != SPLIT_TRAIN) CHECK_EQ(split, rest++ < val ? SPLIT_VAL : SPLIT_TEST);
+            }
+            CHECK_EQ(rest, 4011 - train);
+            dataset_close(&d);
+        }
+}
+
+/* One of a star's nodes: the middle, to which 8 of 16 edges lead, by half of 400 seeds. */
+TEST(the_chance_to_train_is_the_share_of_in_edges)
+{
+    int64_t count[9] = {0};
+    double expected[9];
+    for (int seed = 0; seed < 400; seed++) {
+        generate_options how = options_of(KIND_STAR, 9, -1);
+        generate_report report;
+        dataset d;
+        error why = {""};
+        how.seed = (uint64_t)seed;
+        how.classes = 1;
+        how.train = 1e-9;
+        how.train_by = TRAIN_PROPORTIONAL;
+        if (!CHECK(make(&how, &report)) || !CHECK(dataset_open(&d, target, &why))) return;
+        for (int v = 0; v < 9; v++) count[v] += d.split[v] == SPLIT_TRAIN;
+        dataset_close(&d);
+    }
+    for (int v = 0; v < 9; v++) expected[v] = v ? 25 : 200;
+    CHECK(chi_square(count, expected, 9) < chi_square_bound(8));
+}
+
 /* Labels of kinds without communities: the commonest group among the neighbours, told here by a histogram. */
 TEST(labels_of_other_kinds_are_the_majority_of_the_neighbours)
 {
@@ -550,6 +624,9 @@ TEST(what_a_kind_cannot_be_is_said)
     static const struct {
         const char *arguments, *words;
     } of[] = {{"karate OUT --train .5", "generate: --train: karate's two leaders train"},
+              {"karate OUT --train-by proportional", "generate: --train-by proportional: karate's two leaders train"},
+              {"citation OUT --train-by proportional", "generate: --train-by proportional: of citation the earliest papers train"},
+              {"rmat OUT --train-by out", "--train-by out: not one of uniform|proportional"},
               {"karate OUT --nodes 34", "generate: karate has 34 nodes, 34 features, 2 classes: --nodes, --features, --classes do not apply"},
               {"karate OUT --features 0", "generate: karate has 34 nodes"},
               {"karate OUT --classes 2", "generate: karate has 34 nodes"},
@@ -632,20 +709,22 @@ TEST(each_option_of_generate_is_a_field_of_its_options)
     static const struct {
         const char* arguments;
         generate_options how;
-    } of[] = {{"planted", {KIND_PLANTED, 1, 300, -1, -1, -1, .5, -1, 0, NULL, false, 0, 0}},
-              {"planted --seed 9000000000 --homophily .9", {KIND_PLANTED, 9000000000, 300, -1, -1, -1, .9, -1, 0, NULL, false, 0, 0}},
-              {"planted --edges 1000 --features 3 --classes 5", {KIND_PLANTED, 1, 300, 1000, 3, 5, .5, -1, 0, NULL, false, 0, 0}},
-              {"citation --directed --edges 1001", {KIND_CITATION, 1, 300, 1001, -1, -1, .5, -1, 0, NULL, true, 0, 0}},
-              {"citation --train .2 --separation 3", {KIND_CITATION, 1, 300, -1, -1, -1, .5, 3, 0, NULL, false, .2, 0}},
-              {"rmat --train .99 --separation 0", {KIND_RMAT, 1, 300, -1, -1, -1, .5, 0, 0, NULL, false, .99, 0}},
-              {"rmat --train 1", {KIND_RMAT, 1, 300, -1, -1, -1, .5, -1, 0, NULL, false, 1, 0}},
-              {"grid --classes 3 --features 2", {KIND_GRID, 1, 300, -1, 2, 3, .5, -1, 0, NULL, false, 0, 0}},
-              {"star --classes 3", {KIND_STAR, 1, 300, -1, -1, 3, .5, -1, 0, NULL, false, 0, 0}},
-              {"path --features 4 --seed 0", {KIND_PATH, 0, 300, -1, 4, -1, .5, -1, 0, NULL, false, 0, 0}},
-              {"rmat --memory 1M --features 0 --classes 0", {KIND_RMAT, 1, 300, -1, 0, 0, .5, -1, 1 << 20, NULL, false, 0, 0}},
-              {"rmat --edge-features 3 --edges 400", {KIND_RMAT, 1, 300, 400, -1, -1, .5, -1, 0, NULL, false, 0, 3}},
-              {"karate --edge-features 1", {KIND_KARATE, 1, -1, -1, -1, -1, .5, -1, 0, NULL, false, 0, 1}},
-              {"karate", {KIND_KARATE, 1, -1, -1, -1, -1, .5, -1, 0, NULL, false, 0, 0}}};
+    } of[] = {{"planted", {KIND_PLANTED, 1, 300, -1, -1, -1, .5, -1, 0, NULL, false, 0, 0, TRAIN_EVENLY}},
+              {"planted --seed 9000000000 --homophily .9", {KIND_PLANTED, 9000000000, 300, -1, -1, -1, .9, -1, 0, NULL, false, 0, 0, TRAIN_EVENLY}},
+              {"planted --edges 1000 --features 3 --classes 5", {KIND_PLANTED, 1, 300, 1000, 3, 5, .5, -1, 0, NULL, false, 0, 0, TRAIN_EVENLY}},
+              {"citation --directed --edges 1001", {KIND_CITATION, 1, 300, 1001, -1, -1, .5, -1, 0, NULL, true, 0, 0, TRAIN_EVENLY}},
+              {"citation --train .2 --separation 3", {KIND_CITATION, 1, 300, -1, -1, -1, .5, 3, 0, NULL, false, .2, 0, TRAIN_EVENLY}},
+              {"rmat --train .99 --separation 0", {KIND_RMAT, 1, 300, -1, -1, -1, .5, 0, 0, NULL, false, .99, 0, TRAIN_EVENLY}},
+              {"rmat --train .1 --train-by proportional", {KIND_RMAT, 1, 300, -1, -1, -1, .5, -1, 0, NULL, false, .1, 0, TRAIN_PROPORTIONAL}},
+              {"planted --train-by uniform", {KIND_PLANTED, 1, 300, -1, -1, -1, .5, -1, 0, NULL, false, 0, 0, TRAIN_EVENLY}},
+              {"rmat --train 1", {KIND_RMAT, 1, 300, -1, -1, -1, .5, -1, 0, NULL, false, 1, 0, TRAIN_EVENLY}},
+              {"grid --classes 3 --features 2", {KIND_GRID, 1, 300, -1, 2, 3, .5, -1, 0, NULL, false, 0, 0, TRAIN_EVENLY}},
+              {"star --classes 3", {KIND_STAR, 1, 300, -1, -1, 3, .5, -1, 0, NULL, false, 0, 0, TRAIN_EVENLY}},
+              {"path --features 4 --seed 0", {KIND_PATH, 0, 300, -1, 4, -1, .5, -1, 0, NULL, false, 0, 0, TRAIN_EVENLY}},
+              {"rmat --memory 1M --features 0 --classes 0", {KIND_RMAT, 1, 300, -1, 0, 0, .5, -1, 1 << 20, NULL, false, 0, 0, TRAIN_EVENLY}},
+              {"rmat --edge-features 3 --edges 400", {KIND_RMAT, 1, 300, 400, -1, -1, .5, -1, 0, NULL, false, 0, 3, TRAIN_EVENLY}},
+              {"karate --edge-features 1", {KIND_KARATE, 1, -1, -1, -1, -1, .5, -1, 0, NULL, false, 0, 1, TRAIN_EVENLY}},
+              {"karate", {KIND_KARATE, 1, -1, -1, -1, -1, .5, -1, 0, NULL, false, 0, 0, TRAIN_EVENLY}}};
     char line[2048], path[600], words[1000];
     for (size_t k = 0; k < 2 * sizeof of / sizeof *of; k++) {
         static generate_report r; /* of the text and of the JSON */
@@ -2258,6 +2337,7 @@ TEST(every_allocation_that_fails_is_an_error_that_leaves_nothing_behind)
     } command[] = {{"generate planted ", "/new --nodes 50 --edges 200 --features 3", 4},
                    {"generate citation ", "/new --nodes 50 --edges 200 --features 3 --classes 2", 5},
                    {"generate rmat ", "/new --nodes 50 --edges 200 --features 3 --classes 2", 5},
+                   {"generate rmat ", "/new --nodes 50 --edges 200 --features 3 --classes 2 --train-by proportional", 8},
                    {"generate karate ", "/new", 2},
                    {"generate path ", "/new --nodes 50 --edge-features 2", 3},
                    {"info ", "/karate", 1},
@@ -2296,6 +2376,8 @@ int main(int argc, char** argv)
     RUN(directed_papers_receive_from_those_that_they_cite);
     RUN(directed_edges_are_distinct_and_join_two_nodes);
     RUN(the_share_that_trains_is_the_one_asked_for);
+    RUN(nodes_train_in_proportion_to_in_degree_by_the_least_keys);
+    RUN(the_chance_to_train_is_the_share_of_in_edges);
     RUN(labels_of_other_kinds_are_the_majority_of_the_neighbours);
     RUN(every_class_has_its_share_of_the_nodes_however_few_there_are);
     RUN(grid_star_and_path_join_whom_they_should);

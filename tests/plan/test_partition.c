@@ -403,7 +403,7 @@ typedef struct {
 
 static cuts cut_of(generate_kind kind, int64_t nodes, int64_t edges, int32_t parts)
 {
-    generate_options how = {kind, 1, nodes, edges, 0, -1, .8, -1, 0, NULL, false, 0, 0};
+    generate_options how = {kind, 1, nodes, edges, 0, -1, .8, -1, 0, NULL, false, 0, 0, TRAIN_EVENLY};
     generate_report report;
     error why = {""};
     char path[600];

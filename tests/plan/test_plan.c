@@ -440,7 +440,7 @@ static rates measure(const char* path, ggnn_method method, int64_t every, int64_
 
 static char* generated(char* path, generate_kind kind, int64_t nodes, int64_t edges)
 {
-    generate_options how = {kind, 1, nodes, edges, 0, -1, .5, -1, 0, NULL, false, 0, 0};
+    generate_options how = {kind, 1, nodes, edges, 0, -1, .5, -1, 0, NULL, false, 0, 0, TRAIN_EVENLY};
     generate_report report;
     error why = {""};
     folder_path(path, kind == KIND_CITATION ? "citation.ggnn" : "rmat.ggnn");
