@@ -1,13 +1,27 @@
 /* bench_cache.c - hit rates: what a cache of the hottest rows takes of all rows that training reads, by policy, size,
-   fanout and sampling. Nothing is timed: reads are counted from sampled ids, so that the figures are the same on every
+   fanout and sampling, and what is left to be moved, by width. Nothing is timed: reads are counted from sampled ids, so that the figures are the same on every
    machine. */
 #include <string.h>
 
 #include "bench/bench.h"
 #include "datasets/hotness.h"
 
-enum { SHARES = 5, SETTINGS = 3, SEED = 1, BEFORE = 1, MEASURED = 3 }; /* epochs: PreSC#1, over three of training's */
-static const double share[SHARES] = {.01, .05, .1, .2, .5};
+enum { SHARES = 5, WIDTHS = 4, SAMPLINGS = 3, SETTINGS = 3, SEED = 1 };
+enum { BEFORE = 1, MEASURED = 3 }; /* epochs: PreSC#1, over three of training's */
+static const double share[SHARES] = {.01, .05, .1, .2, .5}, memory_share = .1; /* memory, of all rows as wide as the data's */
+static const int64_t width_times[WIDTHS] = {1, 2, 4, 8};
+
+typedef struct { int32_t hops, fanout[3]; } fanouts;
+static const struct {
+    ggnn_method method;
+    const char* name;
+    int32_t settings;
+    fanouts usual[SETTINGS], small[SETTINGS];
+} sampling[SAMPLINGS] = {
+    {GGNN_FISHER_YATES, "uniform", 3, {{3, {15, 10, 5}}, {2, {25, 10}}, {2, {5, 5}}}, {{3, {5, 4, 3}}, {2, {4, 3}}, {1, {2}}}},
+    {GGNN_WEIGHTED, "weighted", 3, {{3, {15, 10, 5}}, {2, {25, 10}}, {2, {5, 5}}}, {{3, {5, 4, 3}}, {2, {4, 3}}, {1, {2}}}},
+    {GGNN_WALK, "walk", 1, {{3, {5, 5, 5}}}, {{2, {4, 3}}}}, /* GNNLab's PinSAGE: the 5 most visited of 4 walks of 3 steps */
+};
 
 typedef struct {
     const bench_graph* data;
@@ -115,16 +129,42 @@ static bool put_dual(bench* b, caches* c, const bench_table* t, ggnn_method meth
     return bench_figures(b, t, "dual", rows) && bench_figures(b, t, "dual: of lists", lists);
 }
 
-static bool put_policy(bench* b, caches* c, const bench_table* t, hotness_policy by, ggnn_method method)
+/* The rank of a policy other than dual, for the setting that was counted. */
+static const ggnn_node* rank_by(caches* c, hotness_policy by)
 {
-    const int64_t n = c->graph.num_nodes;
-    const ggnn_node* rank = c->fixed[by] ? c->fixed[by] : c->rank;
+    if (c->fixed[by]) return c->fixed[by];
+    hotness_rank(c->rank, c->work, by, by == HOTNESS_OPTIMAL ? c->read : c->before, NULL, c->graph.whole.indptr, SEED, c->graph.num_nodes);
+    return c->rank;
+}
+
+static bool put_policy(bench* b, caches* c, const bench_table* t, hotness_policy by)
+{
+    const ggnn_node* rank = rank_by(c, by);
     double hit[SHARES];
-    if (by == HOTNESS_DUAL) return put_dual(b, c, t, method);
-    if (!c->fixed[by])
-        hotness_rank(c->rank, c->work, by, by == HOTNESS_OPTIMAL ? c->read : c->before, NULL, c->graph.whole.indptr, SEED, n);
-    for (int i = 0; i < SHARES; i++) hit[i] = hotness_hits(c->read, rank, ggnn_fill_ratio(share[i], n), n);
+    for (int i = 0; i < SHARES; i++) hit[i] = hotness_hits(c->read, rank, ggnn_fill_ratio(share[i], c->graph.num_nodes), c->graph.num_nodes);
     return bench_figures(b, t, hotness_name[by], hit);
+}
+
+/* What a cache of the same memory leaves to be moved, in megabytes an epoch, where rows are wider (GNNLab): fewer of them fit. */
+static bool put_widths(bench* b, caches* c, const char* name)
+{
+    const int64_t n = c->graph.num_nodes, row = c->data->features.pitch, memory = ggnn_fill_ratio(memory_share, n) * row;
+    bench_table t = {.label = "counted", .unit = "MB an epoch that a cache leaves", .columns = WIDTHS};
+    snprintf(t.what, sizeof t.what, "%.69s, by width", name);
+    for (int i = 0; i < WIDTHS; i++)
+        snprintf(t.column[i], sizeof t.column[i], "F %lld", (long long)(width_times[i] * c->data->features.width));
+    for (int by = -1; by < HOTNESS_NUM_POLICIES; by++) { /* -1: no cache */
+        double left[WIDTHS];
+        if (by == HOTNESS_DUAL) continue; /* its memory is for lists, too */
+        const ggnn_node* rank = rank_by(c, by < 0 ? HOTNESS_DEGREE : (hotness_policy)by);
+        for (int i = 0; i < WIDTHS; i++) {
+            const int64_t wide = width_times[i] * row, cached = by < 0 ? 0 : memory / wide;
+            const int64_t misses = ggnn_count_hits(c->read, rank, n, n) - ggnn_count_hits(c->read, rank, cached, n);
+            left[i] = (double)misses / MEASURED * (double)wide * 1e-6;
+        }
+        if (!bench_figures(b, &t, by < 0 ? "none" : hotness_name[by], left)) return false;
+    }
+    return true;
 }
 
 typedef struct {
@@ -132,18 +172,21 @@ typedef struct {
     double common;   /* rows of two epochs, per cent */
 } setting;
 
-static bool put_setting(bench* b, caches* c, const ggnn_sampling* how, setting* s)
+static bool put_setting(bench* b, caches* c, const char* kind, const ggnn_sampling* how, setting* s)
 {
     static const double none[SHARES] = {0};
     bench_table t = {.label = "counted", .unit = "% of rows read", .columns = SHARES};
-    int used = snprintf(t.what, sizeof t.what, "%s ", how->method == GGNN_WEIGHTED ? "weighted" : "uniform");
+    int used = snprintf(s->name, sizeof s->name, "%s ", kind);
     for (int32_t h = 0; h < how->num_hops; h++)
-        used += snprintf(t.what + used, sizeof t.what - (size_t)used, h ? ",%d" : "%d", (int)how->fanout[h]);
-    memcpy(s->name, t.what, sizeof s->name);
+        used += snprintf(s->name + used, sizeof s->name - (size_t)used, h ? ",%d" : "%d", (int)how->fanout[h]);
+    memcpy(t.what, s->name, sizeof s->name);
     for (int i = 0; i < SHARES; i++) snprintf(t.column[i], sizeof t.column[i], "%g %%", 100 * share[i]);
     if (!count_setting(b, c, how, &s->common) || !bench_figures(b, &t, "none", none)) return false;
-    for (hotness_policy by = 0; by < HOTNESS_NUM_POLICIES; by++)
-        if (!put_policy(b, c, &t, by, how->method)) return false;
+    for (hotness_policy by = 0; by < HOTNESS_NUM_POLICIES; by++) {
+        const bool of_lists = by == HOTNESS_DUAL; /* a walk reads other lists than those of targets, which are counted */
+        if (of_lists && ggnn_method_has(how->method, GGNN_METHOD_WALKS)) continue;
+        if (of_lists ? !put_dual(b, c, &t, how->method) : !put_policy(b, c, &t, by)) return false;
+    }
     return true;
 }
 
@@ -157,23 +200,20 @@ static bool put_common(bench* b, const setting* s)
 
 bool bench_cache(bench* b)
 {
-    static const struct {
-        int32_t hops, fanout[3];
-    } usual[SETTINGS] = {{3, {15, 10, 5}}, {2, {25, 10}}, {2, {5, 5}}},
-      small[SETTINGS] = {{3, {5, 4, 3}}, {2, {4, 3}}, {1, {2}}};
     caches c;
-    setting all[2 * SETTINGS];
+    setting all[SAMPLINGS * SETTINGS];
+    int settings = 0;
     if (!open_caches(b, &c)) return false;
     const bool own = b->o.fanout.count > 0;
-    const int settings = own ? 1 : SETTINGS;
-    for (int weighted = 0; weighted < 2; weighted++)
-        for (int i = 0; i < settings; i++) {
-            const int32_t* fanout = own ? c.data->fanout : b->o.quick ? small[i].fanout : usual[i].fanout;
-            const ggnn_sampling how = ggnn_sampling_plain(weighted ? GGNN_WEIGHTED : GGNN_FISHER_YATES, fanout,
-                                                          own ? c.data->num_hops : b->o.quick ? small[i].hops : usual[i].hops);
-            if (!put_setting(b, &c, &how, &all[weighted * settings + i])) return false;
+    for (int k = 0; k < SAMPLINGS; k++)
+        for (int i = 0; i < (own ? 1 : sampling[k].settings); i++) {
+            const fanouts* of = b->o.quick ? &sampling[k].small[i] : &sampling[k].usual[i];
+            const ggnn_sampling how = ggnn_sampling_plain(sampling[k].method, own ? c.data->fanout : of->fanout,
+                                                          own ? c.data->num_hops : of->hops);
+            setting* s = &all[settings++];
+            if (!put_setting(b, &c, sampling[k].name, &how, s) || (i == 0 && !put_widths(b, &c, s->name))) return false;
         }
-    for (int i = 0; i < 2 * settings; i++)
+    for (int i = 0; i < settings; i++)
         if (!put_common(b, &all[i])) return false;
     return true;
 }

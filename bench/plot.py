@@ -215,7 +215,7 @@ def hit_panels(result):
     """{case: {policy: [(cached, hits)]}} in per cent, in the order counted; what is 0 throughout left out."""
     panels = {}
     for f in result["figures"]:
-        if f["bench"] == "cache" and f["row"] not in ("none", "dual: of lists") and f["case"] != "rows of two epochs":
+        if f["bench"] == "cache" and f["row"] not in ("none", "dual: of lists") and f["column"].endswith(" %"):
             lines = panels.setdefault(f["case"], {})
             lines.setdefault(f["row"], []).append((float(f["column"].split()[0]), f["value"]))
     return panels
@@ -241,6 +241,8 @@ def draw_hits(result):
         place.set_xticks(xs, [f"{x:g}" for x in xs])
         place.minorticks_off()
         place.set_title(case, loc="left")
+    for place in list(axes.flat)[len(panels):]:
+        place.set_visible(False)
     for place in axes[-1]:
         place.set_xlabel("rows cached, per cent")
     for place in axes[:, 0]:

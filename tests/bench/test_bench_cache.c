@@ -116,7 +116,18 @@ static double taken(const seen* s, const bool* cached)
     return 100. * (double)hits / (double)s->reads;
 }
 
-static void compare_setting(const char* text, const char* what, const seen* before, const seen* read, const dataset* d)
+/* Of a tenth of the rows of 8 floats so many bytes: 1, 2, 4, 8 times as wide, fewer rows lie in them, and what is read of others is moved. */
+static void compare_widths(const char* text, const char* what, const seen* read, const bool* cached, const char* name_of, int times)
+{
+    char name[80], column[16];
+    int64_t missed = 0;
+    for (int64_t i = 0; i < read->reads; i++) missed += !cached[read->read[i]];
+    snprintf(name, sizeof name, "%s, by width", what);
+    snprintf(column, sizeof column, "F %d", 8 * times);
+    CHECK_NEAR(figure(text, name, name_of, column), (double)missed / EPOCHS * 32 * times / 1e6, 1e-9);
+}
+
+static void compare_setting(const char* text, const char* what, const seen* before, const seen* read, const dataset* d, ggnn_method how, bool widths)
 {
     static const char *const name[] = {"degree", "aligraph", "presc", "optimal"}, *const column[] = {"1 %", "10 %", "50 %"};
     static const double share[] = {.01, .1, .5};
@@ -132,7 +143,14 @@ static void compare_setting(const char* text, const char* what, const seen* befo
             memset(cached, 0, (size_t)n);
             for (int64_t i = 0; i < (int64_t)(share[k] * (double)n + 1e-9); i++) cached[order[i]] = true;
             CHECK_NEAR(figure(text, what, name[policy], column[k]), taken(read, cached), 1e-9);
+            for (int times = 1; times <= 8 && k == 1 && widths; times *= 2) {
+                memset(cached, 0, (size_t)n);
+                if (policy == 0) compare_widths(text, what, read, cached, "none", times);
+                for (int64_t i = 0; i < (int64_t)(.1 * (double)n + 1e-9) / times; i++) cached[order[i]] = true;
+                compare_widths(text, what, read, cached, name[policy], times);
+            }
         }
+        if (how == GGNN_WALK) continue; /* no dual */
         const ggnn_sizes sizes = {row, d->csc.indptr, sizeof(ggnn_node), 16};
         const ggnn_dual dual = {before->rows, before->lists, 0, 0, &sizes, (int64_t)(share[k] * (double)n + 1e-9) * row};
         const ggnn_dual_fill fill = ggnn_fill_dual(work, work + n, &dual, n, work + 2 * n);
@@ -175,7 +193,14 @@ static void seen_free(seen* s)
     free(s->read);
 }
 
-static void compare_with_oracle(const char* text, const dataset* d, const char* what, const ggnn_sampling* how, int64_t batch)
+static int rows_named(const char* text, const char* row)
+{
+    int count = 0;
+    for (const char* f = json_begin(json_member(json_first(text), "figures")); f; f = json_next(f)) count += json_is_text(json_member(f, "row"), row);
+    return count;
+}
+
+static void compare_with_oracle(const char* text, const dataset* d, const char* what, const ggnn_sampling* how, int64_t batch, bool widths)
 {
     const ggnn_graph g = dataset_graph(d);
     ggnn_node* train = malloc((size_t)d->num_nodes * sizeof *train);
@@ -184,7 +209,7 @@ static void compare_with_oracle(const char* text, const dataset* d, const char* 
     CHECK(num_train > 3 * batch && num_train % batch != 0);
     sample_epochs(&before, &g, how, train, num_train, batch, true);
     sample_epochs(&read, &g, how, train, num_train, batch, false);
-    compare_setting(text, what, &before, &read, d);
+    compare_setting(text, what, &before, &read, d, how->method, widths);
     CHECK_NEAR(figure(text, "rows of two epochs", what, "both"), common(&read, d->num_nodes), 1e-9);
     seen_free(&before);
     seen_free(&read);
@@ -195,21 +220,27 @@ TEST(hit_rates_are_those_of_every_read_of_every_batch)
 {
     static const struct {
         const char *arguments, *what;
+        ggnn_method method;
         int32_t hops, fanout[3];
         int64_t batch;
-    } setting[] = {{"cache", "uniform 5,4,3", 3, {5, 4, 3}, 128},
-                   {"cache", "uniform 2", 1, {2}, 128},
-                   {"cache --fanout 7,3 --batch 101", "uniform 7,3", 2, {7, 3}, 101}};
+        bool widths; /* of the first fanouts of a sampling */
+    } setting[] = {{"cache", "uniform 5,4,3", GGNN_FISHER_YATES, 3, {5, 4, 3}, 128, true},
+                   {"cache", "uniform 2", GGNN_FISHER_YATES, 1, {2}, 128, false},
+                   {"cache", "walk 4,3", GGNN_WALK, 2, {4, 3}, 128, true},
+                   {"cache --fanout 7,3 --batch 101", "walk 7,3", GGNN_WALK, 2, {7, 3}, 101, true},
+                   {"cache --fanout 7,3 --batch 101", "uniform 7,3", GGNN_FISHER_YATES, 2, {7, 3}, 101, true}};
     dataset d;
     error why = {""};
     if (!generate_graph("rmat --nodes 2048 --edges 30000 --directed --train .2")) return;
     CHECK(dataset_open(&d, data, &why));
-    for (int i = 0; i < 3; i++) {
-        const ggnn_sampling how = ggnn_sampling_plain(GGNN_FISHER_YATES, setting[i].fanout, setting[i].hops);
+    for (size_t i = 0; i < sizeof setting / sizeof *setting; i++) {
+        const bool own = strstr(setting[i].arguments, "--fanout") != NULL;
+        const ggnn_sampling how = ggnn_sampling_plain(setting[i].method, setting[i].fanout, setting[i].hops);
         char* text = bench_json(setting[i].arguments);
-        compare_with_oracle(text, &d, setting[i].what, &how, setting[i].batch);
-        CHECK_EQ(strstr(text, "\"weighted 7,3\"") != NULL, i == 2); /* what is asked for, alone */
-        CHECK_EQ(strstr(text, "\"uniform 2\"") != NULL, i < 2);
+        compare_with_oracle(text, &d, setting[i].what, &how, setting[i].batch, setting[i].widths);
+        CHECK_EQ(strstr(text, "\"weighted 7,3\"") != NULL, own); /* what is asked for, alone */
+        CHECK_EQ(strstr(text, "\"uniform 2\"") != NULL, !own);
+        CHECK_EQ(rows_named(text, "dual"), (own ? 2 : 6) * 5); /* a walk's lists are not those of targets: none of walks */
         free(text);
     }
     dataset_close(&d);
