@@ -83,7 +83,7 @@ $(BUILD)/ggnn-train: $(BUILD)/trainer/ggnn_train.o $(ARCHIVE)
 	$(call short,LD,$@)$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
 $(BUILD)/tests/%: $(BUILD)/tests/%.o $(ARCHIVE)
 	$(call short,LD,$@)$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
-$(BUILD)/tests/test_bench $(BUILD)/tests/test_bench_cache $(BUILD)/tests/test_bench_store $(BUILD)/tests/test_bench_split $(BUILD)/tests/test_bench_scale: $(BUILD)/tests/%: $(BUILD)/tests/%.o $(BENCH_ARCHIVE) $(ARCHIVE)
+$(BUILD)/tests/test_bench $(BUILD)/tests/test_bench_cache $(BUILD)/tests/test_bench_store $(BUILD)/tests/test_bench_split $(BUILD)/tests/test_bench_scale $(BUILD)/tests/test_bench_peer: $(BUILD)/tests/%: $(BUILD)/tests/%.o $(BENCH_ARCHIVE) $(ARCHIVE)
 	$(call short,LD,$@)$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
 $(BUILD)/fuzz/%: $(BUILD)/tests/fuzz/%.o $(ARCHIVE)
 	@mkdir -p $(@D)
@@ -170,8 +170,8 @@ $(BUILD)/cuda/bench/%.o: CPPFLAGS += $(if $(CUSPARSE),-DHAVE_CUSPARSE)
 $(BUILD)/cuda/bench/%.o: NVCCFLAGS += -Xcompiler -Wno-maybe-uninitialized # CUB's, in its scan of a whole array
 $(BUILD)/cuda/bench/%.o: NVCCFLAGS += -diag-suppress 1675 # pragmas of ggnn_reference.h, which nvcc hands on to GCC
 $(BUILD)/ggnn-bench-cuda: $(BUILD)/bench/ggnn_bench.o $(BUILD)/cuda/bench/cuda/backend.o $(BUILD)/cuda/trainer/cuda/ops.o \
-                          $(BENCH_ARCHIVE) $(ARCHIVE)
-	$(call short,LD,$@)$(NVCC) $(NVCCFLAGS) -o $@ $^ -lcublas $(if $(CUSPARSE),-lcusparse) $(LDLIBS)
+                          $(NCCL_OBJECT) $(BENCH_ARCHIVE) $(ARCHIVE)
+	$(call short,LD,$@)$(NVCC) $(NVCCFLAGS) -o $@ $^ -lcublas $(NCCL_LIBS) $(if $(CUSPARSE),-lcusparse) $(LDLIBS)
 
 # the tests of ggnn_cuda.cuh by nvcc, and what they and test_show start: make gpu-test runs them; without a GPU they say
 # that they skip

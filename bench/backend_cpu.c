@@ -50,7 +50,8 @@ static const bench_entry entries[] = {
     {"unique", "append-unique by first occurrence, on the hops of a mini-batch", bench_unique, true, false},
     {"block", "whole mini-batches: sampled and numbered; a block's transpose", bench_batches, true, false},
     {"gather", "rows of a store by id", bench_gather, true, false},
-    {"peer", "rows over parts: through pointers, by exchange, from the host's memory", peers, false, false},
+    {"peer", "rows over parts: through pointers, by exchange, from the host's memory; random reads of 4 to 4096 bytes\n"
+     "               (S: bytes that a device reads. Bandwidth, " BENCH_BANDWIDTHS ")", peers, false, false},
     {"spmm", "sums of neighbours' rows; the input hop straight from the store", bench_spmm, true, false},
     {"sddmm", "a dot an edge", bench_sddmm, true, false},
     {"softmax", "over each target's edges", bench_softmax, true, false},

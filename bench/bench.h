@@ -111,11 +111,14 @@ bool bench_ratio(bench* b, const bench_result* ours, const bench_result* theirs,
 /* Prints and keeps a number beside a result: a stage's seconds, a count. Unit "s" is printed as a time. */
 void bench_note(bench* b, const bench_result* r, const char* name, double value, const char* unit);
 
-/* Figures that no clock gives, such as hit rates: rows of a table that has columns. Prints and keeps a row; the heading
+/* A line that stands by no result: why there is none. Printed, not kept. */
+void bench_say(bench* b, const char* text);
+
+/* Figures beside results, such as hit rates: rows of a table that has columns. Prints and keeps a row; the heading
    comes before the first row of each `what`. */
 enum { BENCH_COLUMNS = 9 };
 typedef struct {
-    const char* label; /* "counted" or "modelled" */
+    const char* label; /* "counted", "modelled", or "measured": made of a result's time */
     char what[80];     /* "uniform 15,10,5" */
     const char* unit;
     int32_t columns;
@@ -230,7 +233,11 @@ bool bench_split(bench* b);
 /* Epochs on 1 to 256 devices by scale_model.h, beside what papers published. bench_scale.c */
 bool bench_scale(bench* b);
 
-/* Rows over parts, gathered through pointers, by exchange, and from the host's memory, on any backend: bench_peer.c.
+/* NCCL-tests' of an all-to-all: S the bytes that one device receives, own ones with them; time until the last one has all. */
+#define BENCH_BANDWIDTHS "algorithm: S / time, bus: that x (P - 1) / P"
+
+/* Rows over parts, gathered through pointers, by exchange, over NCCL, and from the host's memory, and random reads of 4 to
+   4,096 bytes, on any backend: bench_peer.c.
    devices: of CUDA, over which the parts are spread; 0: the CPU's. */
 bool bench_peer(bench* b, int32_t devices);
 

@@ -104,6 +104,13 @@ void bench_print_note(bench* b, const bench_note_value* n)
     fflush(b->state->out);
 }
 
+void bench_say(bench* b, const char* text)
+{
+    begin_figures(b);
+    fprintf(b->state->out, "    %s\n", text);
+    fflush(b->state->out);
+}
+
 static bool is_count(double x) { return x >= 0 && x < 1e10 && x == (double)(int64_t)x; }
 
 static const char* figure_text(char text[24], double value)

@@ -54,7 +54,7 @@ $(BUILD)/ggnn-train-emulated: $(BUILD)/trainer/ggnn_train.o $(BUILD)/emulated/tr
 # ggnn-bench on the emulator: whether its CUDA side is right. Its times mean nothing.
 $(BUILD)/emulated/bench/%.o: CXXOPT := -Og -g1
 $(BUILD)/ggnn-bench-emulated: $(BUILD)/bench/ggnn_bench.o $(BUILD)/emulated/bench/cuda/backend.o \
-                              $(BUILD)/emulated/trainer/cuda/ops.o $(SIMT_OBJECTS) $(BENCH_ARCHIVE) $(ARCHIVE)
+                              $(BUILD)/emulated/trainer/cuda/ops.o $(BUILD)/emulated/trainer/cuda/comm_nccl.o $(SIMT_OBJECTS) $(BENCH_ARCHIVE) $(ARCHIVE)
 	$(call short,LD,$@)$(CXX) $(CXXFLAGS) $(EXTRA) $(if $(OPENMP),-fopenmp) -o $@ $^ $(LDLIBS)
 
 # The emulator's own test, as it is and under the sanitizers.

@@ -313,6 +313,9 @@ stage_emulated() {
     "build/tests/test_show" the_emulated_device_prints_what_the_cpu_prints >"$logs/emulated.show" 2>&1 && pass test_show || { fail "test_show"; tail "$logs/emulated.show"; }
     build/ggnn-bench-emulated roof sample unique block transpose gather peer owners spmm max input backward sddmm softmax gat gemm uva growth adam step \
         --backend cuda-emulated --quick --min-time 0 --reps 1 >"$logs/emulated.bench" 2>&1 && pass bench || { fail "ggnn-bench-emulated"; tail -n 3 "$logs/emulated.bench"; }
+    SIMT_DEVICES=4 build/ggnn-bench-emulated peer --backend cuda-emulated --quick --min-time 0 --reps 1 >"$logs/emulated.peer" 2>&1 &&
+        awk '/^    (exchange|nccl) / { of = $1; $1 = ""; counts[of] = counts[of] $0 } END { exit !(counts["nccl"] != "" && counts["nccl"] == counts["exchange"]) }' "$logs/emulated.peer" &&
+        pass "bench of four devices" || { fail "ggnn-bench-emulated peer: NCCL's counts are not the exchange's"; tail -n 3 "$logs/emulated.peer"; }
 }
 
 stage_emulated_slow() {

@@ -70,7 +70,8 @@ const bench_entry entries[] = {
     {"block", "whole mini-batches, as captured graphs", blocks::block, false, false},
     {"transpose", "of a block; rival: CUB's radix sort", numbers::transpose, false, false},
     {"gather", "rows by id: widths, tables, parts, halves, the host tier", gathers::gather, false, false},
-    {"peer", "another device's memory, if there is one; rows over parts: through pointers, by exchange, from the host",
+    {"peer", "another device's memory, if there is one; rows over parts: through pointers, by exchange, over NCCL, from the host;\n"
+     "               random reads of 4 to 4096 bytes (S: bytes that a device reads. Bandwidth, " BENCH_BANDWIDTHS ")",
      gathers::peer, false, false},
     {"owners", "ids by owner; rival: CUB's radix sort", splits::split, false, false},
     {"spmm", "sums and means of rows, blocks and a whole graph; rival: cuSPARSE", sums::spmm, false, false},

@@ -251,32 +251,6 @@ TEST(every_entry_is_measured_and_its_answers_compared)
     }
 }
 
-/* Each rank sends to each other one: a count, ids, rows. */
-TEST(rows_over_parts_are_counted_alike_in_three_ways)
-{
-    enum { OWN, PEER, HOST, BYTES, MESSAGES, COLUMNS };
-    char line[800];
-    double value[6][COLUMNS];
-    int count = 0;
-    snprintf(line, sizeof line, "peer --quick --once --data %s --threads 2", graph);
-    char* text = json_of(line);
-    const char* root = text ? json_first(text) : NULL;
-    for (const char* f = json_begin(json_member(root, "figures")); f && count < 6 * COLUMNS; f = json_next(f), count++) {
-        CHECK(json_is_text(json_member(f, "label"), "counted"));
-        value[count / COLUMNS][count % COLUMNS] = json_number(json_member(f, "value"));
-    }
-    for (int i = 0; CHECK_EQ(count, 6 * COLUMNS) && i < 6; i += 3) {
-        const double *pointer = value[i], *exchange = value[i + 1], *uva = value[i + 2], pairs = i ? 4 * 3 : 2 * 1;
-        const double row = pointer[BYTES] / pointer[PEER], id = sizeof(ggnn_node);
-        CHECK(pointer[PEER] > 0 && row >= 4 && row == floor(row));
-        CHECK(exchange[OWN] == pointer[OWN] && exchange[PEER] == pointer[PEER]);
-        CHECK(exchange[BYTES] == 8 * pairs + (id + row) * exchange[PEER] && exchange[MESSAGES] == 3 * pairs);
-        CHECK(uva[HOST] == pointer[OWN] + pointer[PEER] && uva[BYTES] == row * uva[HOST]);
-        CHECK(pointer[HOST] + exchange[HOST] + uva[OWN] + uva[PEER] + pointer[MESSAGES] + uva[MESSAGES] == 0);
-    }
-    free(text);
-}
-
 TEST(own_sizes_run_once_and_alone)
 {
     static const char* const line[] = {"spmm --rows 500 --degree 4 --features 24 --heads 3",
@@ -805,7 +779,6 @@ int main(int argc, char** argv)
     RUN(backends_that_were_not_built_are_named);
     RUN_SLOW(roofs_are_kept_with_all_samples);
     RUN_SLOW(every_entry_is_measured_and_its_answers_compared);
-    RUN(rows_over_parts_are_counted_alike_in_three_ways);
     RUN(own_sizes_run_once_and_alone);
     RUN(without_memory_it_says_so);
     RUN(data_that_cannot_be_used_is_named);
