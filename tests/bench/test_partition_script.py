@@ -34,6 +34,18 @@ class Logs:
                 "partition": {"replication": 1.5}, "final": {"test_accuracy": seed / 10 + (0.01 if "--shuffle local" in line else 0)}}
 
 
+    def epochs(self, line):
+        """A slow first epoch; then a sampled first layer takes 3, 4, 5, ... ms a neighbour in each turn, the other one as many by 2."""
+        self.lines.append(line)
+        width = int(line.split("--fanout ")[1].split(",")[0].split()[0])
+        sampled = "--preprocess" not in line
+        turn = sum(("--preprocess" in other) != sampled and "--epochs 4" in other for other in self.lines[self.start :]) - 1
+        milliseconds = width * (3 + turn if sampled else 2)
+        return [9.0] + [milliseconds / 1e3 + noise for noise in (0, -0.0001, 0.0001)]
+
+    start = 0
+
+
 def printed(what, logs, options=None):
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
@@ -63,6 +75,25 @@ class Partition(unittest.TestCase):
     def test_a_link_takes_what_the_slowest_device_reads_in_an_epoch(self):
         lines = printed(partition.share, Logs())
         self.assertEqual(lines[2], "| citation | 0% | 75.0 | 12.00 | 0.0010 |")
+
+    def test_a_first_layer_computed_once_is_timed_in_turns_and_its_rows_are_counted(self):
+        logs = Logs()
+        seconds, (ratio, least, most) = partition.paired(logs, "--fanout 4,4 --epochs 4", "--preprocess --fanout 4 --epochs 4")
+        self.assertEqual(["--preprocess" in line for line in logs.lines], [False, True] * partition.TURNS)
+        self.assertAlmostEqual(seconds[0], 4 * (3 + (partition.TURNS - 1) / 2) / 1e3)
+        self.assertAlmostEqual(seconds[1], 8 / 1e3)
+        self.assertAlmostEqual(ratio, (3 + (partition.TURNS - 1) / 2) / 2)
+        self.assertAlmostEqual(least, 1.5)
+        self.assertAlmostEqual(most, (3 + partition.TURNS - 1) / 2)
+        logs = Logs()
+        lines = printed(partition.fanout, logs)
+        self.assertEqual(len(lines), 2 + 2 * len(partition.FANOUTS))
+        self.assertTrue(lines[2].startswith("| citation | 2 | "), lines[2])
+        self.assertTrue(lines[2].endswith("| 5 | 5 | 8.0 | 8.0 |"), lines[2])
+        self.assertEqual([line for line in logs.lines if "preprocess citation" in line], ["preprocess citation --model sage --out citation.first"])
+        counted = [line for line in logs.lines if "--cache-ratio 0" in line]
+        self.assertEqual(len(counted), 4 * len(partition.FANOUTS))
+        self.assertTrue(all("--epochs 1" in line for line in counted))
 
 
 if __name__ == "__main__":
