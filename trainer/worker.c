@@ -308,6 +308,19 @@ static bool ask_links(worker* w, const config* c, const task* t, error* why)
     return links_place(&w->links, (ggnn_place_rule)c->placement, from.over, w->device, why);
 }
 
+/* Rows by exchange: a cache of this device before it. */
+static bool open_cached_exchange(worker* w, const config* c, const task* t, const tiers_source* from, error* why)
+{
+    const ggnn_sampling how = config_sampling(c);
+    const tier_data data = task_tiers(t);
+    tier_options options = config_tiers(c);
+    options.store_graph = options.store_features = 0; /* a part is the exchange's, the graph whole */
+    return tier_plan_open(&w->planned, &options, &data, w->comm, NULL, w->device, why) &&
+           tier_plan_order(&w->planned, &how, NULL, why) && tier_plan_fill(&w->planned, 0, why) &&
+           (device_room(w->device) == INT64_MAX || check_memory(w, c, t, from, 0, why)) &&
+           tiers_open(&w->tiers, w->device, from, why);
+}
+
 /* The plan, and the tiers that it says. */
 static bool open_planned(worker* w, const config* c, const task* t, error* why)
 {
@@ -319,6 +332,7 @@ static bool open_planned(worker* w, const config* c, const task* t, error* why)
     tiers* first = NULL;
     options.closure = task_keeps_closures(t, c);
     w->device->unique.room = 0; /* before it is known what is left */
+    if (from.over && from.exchange) return open_cached_exchange(w, c, t, &from, why);
     if (!tier_plan_open(&w->planned, &options, &data, w->comm, from.over, w->device, why)) return false;
     const bool apart = tier_plan_asks_peak(&w->planned); /* the device has memory of its own */
     if (apart && !tiers_open(&w->tiers, w->device, &from, why)) return false;

@@ -384,7 +384,10 @@ TEST(several_devices_write_the_log_of_as_many_of_the_cpu)
         if (o != options[0]) continue;
         setenv("SIMT_LINKS", "none", 1); // rows that are sent need no link
         CHECK_EQ(train(all + " --backend cuda-emulated --gather exchange --owners hash --log sent"), 0);
+        CHECK_EQ(train(all + " --backend cuda-emulated --gather exchange --owners hash --cache presc --cache-ratio .3 --log cached"), 0);
+        CHECK_EQ(shell("grep '\"event\":\"ranks\"' cached | grep -q '\"rows\":{\"cache\":\\[[1-9]'"), 0);
         unsetenv("SIMT_LINKS");
+        for (const char* key : {"loss", "val_loss", "val_accuracy"}) same_numbers("gpu", "cached", "epoch", key, 0);
         for (const char* key : {"loss", "val_loss", "val_accuracy"}) same_numbers("gpu", "sent", "epoch", key, 0);
     }
     CHECK_EQ(shell("grep -q '\"peer\":\\[[1-9]' gpu && grep -q '\"peer\":\\[0,0,0,0\\]' again"), 0);
@@ -590,7 +593,8 @@ TEST(what_a_device_needs_is_the_sum_of_its_arrays)
                {"--devices 3 --store parts --owners range", 3, 8, GGNN_OWNER_RANGE, false, 2},
                {"--devices 3 --store parts --owners modulo", 3, 8, GGNN_OWNER_MODULO, false, 2},
                {"--device-list 0,1,0 --store parts --owners hash --eval sampled", 3, 0, GGNN_OWNER_HASH, false, 2},
-               {"--devices 3 --gather exchange --owners hash", 3, 8, GGNN_OWNER_HASH, true, 2}};
+               {"--devices 3 --gather exchange --owners hash", 3, 8, GGNN_OWNER_HASH, true, 2},
+               {"--devices 3 --store shards --cache random --cache-ratio .5", 3, 8, GGNN_OWNER_RANGE, true, 2}};
     CHECK_EQ(shell(build + "/ggnn-data generate path g --nodes 10000 --features 32 --classes 3 >out 2>&1"), 0);
     for (const auto& r : run) {
         double needs = 0;
@@ -603,6 +607,7 @@ TEST(what_a_device_needs_is_the_sum_of_its_arrays)
                 edges += v == 0 || v == N - 1 ? 1 : 2;
             }
             needs += N * (4 + 4) + nodes * F * 4.0 + (r.whole ? N * 16 + 8 + (2 * N - 2) * 4 : nodes * 16 + 8 + edges * 4);
+            if (strstr(r.options, "--cache")) needs += N / 2 * F * 4.0 + N * 4; // its rows, and their ranks
             needs += N * r.outputs * 4.0 + (r.parts > 1 && r.owners == GGNN_OWNER_HASH ? N * 4 : 0);
         }
         setenv("SIMT_MEMORY", r.ranks == 1 ? "4300000" : "8600000", 1); // the program takes 4.2 MB per rank

@@ -5,7 +5,7 @@
 #include "tests/owners.h"
 #include "trainer/ranks/exchange.h"
 
-enum { RANKS_MAX = 8, CALLS = 4, IDS_MAX = 900 };
+enum { RANKS_MAX = 8, CALLS = 4, IDS_MAX = 900, RANKED_MAX = 1000 };
 static const volatile sig_atomic_t never = 0;
 
 typedef struct { /* of a run; all ranks know what all will ask for */
@@ -14,6 +14,8 @@ typedef struct { /* of a run; all ranks know what all will ask for */
     int64_t rows;
     int64_t count[RANKS_MAX][CALLS]; /* ids, of which none is common */
     ggnn_node id[RANKS_MAX][CALLS][IDS_MAX];
+    int64_t cached[RANKS_MAX]; /* each rank's cache is another one */
+    ggnn_node cache_rank[RANKS_MAX][RANKED_MAX];
     comm comm[RANKS_MAX];
     int32_t ranks;
     int32_t wrong[RANKS_MAX]; /* rows */
@@ -28,6 +30,17 @@ static int32_t owner_of(const scene* s, int64_t v)
     if (s->owners == GGNN_OWNER_HASH) return owned_by_hash(v, s->ranks);
     const int64_t each = s->rows / s->ranks, longer = s->rows % s->ranks, split = longer * (each + 1);
     return (int32_t)(v < split ? v / (each + 1) : longer + (v - split) / each);
+}
+
+static bool has_cached(const scene* s, int32_t rank, ggnn_node v) { return s->cached[rank] && s->cache_rank[rank][v] < s->cached[rank]; }
+
+/* From none to all rows, in an order of each rank's own; of rank 0 in that of ids. */
+static void draw_caches(scene* s)
+{
+    for (int32_t r = 0; r < s->ranks; r++) {
+        s->cached[r] = r == 1 ? s->rows : test_below(s->rows + 1);
+        for (int64_t v = 0; v < s->rows; v++) s->cache_rank[r][v] = (ggnn_node)(r == 0 ? v : (v * 7919 + r) % s->rows);
+    }
 }
 
 /* The rows that `got` should have are those of ggnn_gather from one array. */
@@ -75,7 +88,8 @@ static void* run_rank(void* context)
     comm*   c = &s->comm[m->rank];
     error*  why = &s->why[m->rank];
     device* d = device_open_cpu(1, why);
-    const exchange_plan plan = {.over = c, .from = s->all, .num_rows = s->rows, .owners = s->owners};
+    const exchange_plan plan = {.over = c, .from = s->all, .num_rows = s->rows, .owners = s->owners, .cached = s->cached[m->rank],
+                                .cache_rank = m->rank && s->cached[m->rank] ? s->cache_rank[m->rank] : NULL};
     exchange* x = exchange_create(d, &plan, why);
     const int64_t sent = c->cost.bytes;
     bool good = x != NULL;
@@ -113,22 +127,36 @@ static void draw_ids(scene* s)
         }
 }
 
+/* Of the first n ids of a call those that `owner` has and the rank's cache has not. */
+static int64_t asks(const scene* s, int32_t rank, int call, int64_t n, int32_t owner)
+{
+    int64_t sum = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const ggnn_node v = s->id[rank][call][i];
+        sum += !has_cached(s, rank, v) && owner_of(s, v) == owner;
+    }
+    return sum;
+}
+
 /* A count to each other rank, ids to owners, rows to those who ask; the last call reads twice. */
 static exchange_cost predict(const scene* s, int32_t rank)
 {
     exchange_cost cost = {0};
     const int64_t row = s->all.width * ggnn_type_bytes(s->all.type);
     for (int k = 0; k < CALLS; k++)
-        for (int times = 0; times < (k == CALLS - 1 ? 3 : 1); times++)
+        for (int times = 0; times < (k == CALLS - 1 ? 3 : 1); times++) {
+            const int part = times == 1 ? 2 : 1;
+            cost.cache += s->count[rank][k] / part;
             for (int32_t r = 0; r < s->ranks; r++) {
-                int64_t wanted = 0, asked = 0;
-                for (int64_t i = 0; i < s->count[rank][k] / (times == 1 ? 2 : 1); i++) wanted += owner_of(s, s->id[rank][k][i]) == r;
-                for (int64_t i = 0; i < s->count[r][k] / (times == 1 ? 2 : 1); i++) asked += owner_of(s, s->id[r][k][i]) == rank;
+                const int64_t wanted = asks(s, rank, k, s->count[rank][k] / part, r);
+                const int64_t asked = asks(s, r, k, s->count[r][k] / part, rank);
                 *(r == rank ? &cost.own : &cost.peer) += wanted;
+                cost.cache -= wanted;
                 if (r == rank) continue;
                 cost.messages += 1 + (wanted > 0) + (asked > 0);
                 cost.bytes += 8 + wanted * (int64_t)sizeof(ggnn_node) + asked * row;
             }
+        }
     return cost;
 }
 
@@ -145,18 +173,20 @@ TEST(rows_are_those_of_a_gather_for_all_owners_and_types)
     }
     for (int owners = GGNN_OWNER_RANGE; owners <= GGNN_OWNER_HASH; owners++)
         for (int32_t P = 1; P <= RANKS_MAX; P++)
-            for (int kind = 0; kind < 4; kind++) {
+            for (int kind = 0; kind < 8; kind++) {
                 memset(s, 0, sizeof *s);
                 s->owners = (ggnn_owner)owners;
                 s->ranks = P;
-                s->rows = kind / 2 ? 5 : ROWS;
+                s->rows = kind / 2 % 2 ? 5 : ROWS;
                 s->all = kind % 2 ? ggnn_store_plain(half, s->rows, WIDTH, GGNN_F16) : ggnn_store_plain(rows, s->rows, WIDTH, GGNN_F32);
                 draw_ids(s);
+                if (kind / 4) draw_caches(s);
                 run(s);
                 for (int32_t r = 0; r < P; r++) {
                     const exchange_cost cost = predict(s, r);
                     CHECK_STR(s->why[r].text, "");
                     CHECK_EQ(s->wrong[r], 0);
+                    CHECK_EQ(s->cost[r].cache, cost.cache);
                     CHECK_EQ(s->cost[r].own, cost.own);
                     CHECK_EQ(s->cost[r].peer, cost.peer);
                     CHECK_EQ(s->cost[r].messages, cost.messages);
@@ -214,7 +244,8 @@ TEST(parts_are_those_of_a_machine_or_of_all)
             c.machine = r / LOCALS;
             c.machines = RANKS / LOCALS;
             device* d = device_open_cpu(1, &why);
-            const exchange_plan plan = {&c, ggnn_store_plain(rows, ROWS, WIDTH, GGNN_F32), ROWS, GGNN_OWNER_MODULO, all};
+            const exchange_plan plan = {.over = &c, .from = ggnn_store_plain(rows, ROWS, WIDTH, GGNN_F32), .num_rows = ROWS,
+                                        .owners = GGNN_OWNER_MODULO, .machines = all};
             exchange* x = exchange_create(d, &plan, &why); /* waits for no rank */
             CHECK_STR(why.text, "");
             if (!CHECK(x != NULL)) continue;

@@ -1214,8 +1214,16 @@ TEST(bytes_of_a_part_are_those_of_its_nodes)
         for (int32_t part = 0; part < parts; part++)
             for (int32_t samplers = 0; samplers < (from.exchange ? 1 : parts); samplers += 1 + parts / 5) {
                 from.samplers = samplers;
-                if (!CHECK_EQ(tiers_bytes(&from, part, parts), bytes_by_role(&t, &from, part, parts, samplers)))
+                const int64_t bytes = bytes_by_role(&t, &from, part, parts, samplers);
+                if (!CHECK_EQ(tiers_bytes(&from, part, parts), bytes))
                     printf("  %s, part %d of %d, %d sample\n", data[i % 3], (int)part, (int)parts, (int)samplers);
+                if (!from.exchange || parts == 1) continue;
+                tiers_plan plan = {.share[TIERS_FEATURES].cached = 7}; /* in the order of ids, and in one that is a table */
+                tiers_source cached = from;
+                cached.plan = &plan;
+                CHECK_EQ(tiers_bytes(&cached, part, parts), bytes + 7 * t.features.pitch);
+                plan.share[TIERS_FEATURES].cache_rank = t.graph.whole.indices;
+                CHECK_EQ(tiers_bytes(&cached, part, parts), bytes + 7 * t.features.pitch + t.graph.num_nodes * (int64_t)sizeof(ggnn_node));
             }
         task_close(&t);
     }

@@ -331,17 +331,19 @@ TEST(rows_by_exchange_give_the_bits_of_replicas)
 {
     static const char* const how[] = {"--fanout 4,3", "--fanout 4,3 --eval sampled --sampler weighted",
                                       "--fanout -1,-1 --pipeline overlap", "--fanout 4,3 --input-dropout .2 --residual"};
-    static const char* const gather[] = {"--gather exchange", "--store parts --gather exchange --owners modulo",
-                                         "--store shards --owners hash"};
+    static const char* const gather[] = {"--gather exchange", "--store parts --gather exchange --owners modulo", "--store shards --owners hash",
+                                         "--store shards --cache degree --cache-ratio .2",
+                                         "--gather exchange --cache presc --cache-ratio .3 --owners hash"};
+    enum { GATHERS = sizeof gather / sizeof *gather };
     for (int m = 0; m < MODELS; m++)
         for (int i = 0; i < COUNTS; i++)
             for (int exchanged = 0; exchanged < 2; exchanged++) {
                 CHECK_EQ(trainf("--data %s %s %s --hidden 16 --batch 50 --epochs 2 --devices %d --log a %s",
                                 m % 2 ? "karate.ggnn" : "planted.ggnn", models[m], how[(m + i + 1) % 4], counts[i],
-                                exchanged ? gather[(m + 2 * i) % 3] : ""), 0);
+                                exchanged ? gather[(m + 2 * i) % GATHERS] : ""), 0);
                 if (!exchanged) read_log(&first, "a", "epoch");
                 else if (!CHECK(same_records((read_log(&second, "a", "epoch"), &first), &second)))
-                    printf("  %s %s %s, %d devices\n", models[m], how[(m + i + 1) % 4], gather[(m + 2 * i) % 3], counts[i]);
+                    printf("  %s %s %s, %d devices\n", models[m], how[(m + i + 1) % 4], gather[(m + 2 * i) % GATHERS], counts[i]);
             }
     const char* rows = strstr((read_log(&first, "a", "ranks"), first.line[0]), "\"peer\":["); /* of each rank */
     CHECK(rows && strncmp(rows + 8, "0,", 2) != 0);
@@ -353,6 +355,49 @@ TEST(rows_by_exchange_give_the_bits_of_replicas)
 }
 
 /* Whoever owns a node, losses and evaluation are the same. */
+/* Where "rows":{"cache":[..]} of the run's log begin; its counts are those of training and evaluation, a rank each. */
+static void read_rows_by_rank(const char* options, const char* way, int64_t rows[4][4])
+{
+    static const char* const tier[] = {"\"cache\":[", "\"own\":[", "\"peer\":[", "\"host\":["};
+    if (!CHECK_EQ(trainf("%s --devices 4 --log a %s", options, way), 0)) printf("  %s\n", output);
+    read_log(&first, "a", "ranks");
+    const char* at = strstr(first.line[0], "\"rows\":{");
+    for (int i = 0; i < 4; i++) {
+        at = at ? strstr(at, tier[i]) : NULL;
+        if (!CHECK(at != NULL)) return;
+        at += strlen(tier[i]);
+        for (int r = 0; r < 4; r++) rows[i][r] = strtoll(at + (r > 0), (char**)(uintptr_t)&at, 10);
+    }
+}
+
+/* Beside the same cache before the host's rows: hits are the same, and no one is asked for them. */
+TEST(a_cache_before_the_exchange_takes_what_it_takes_before_the_host)
+{
+    static const char* const cache[] = {"--cache presc --cache-ratio .1", "--cache degree --cache-bytes 9K", "--cache random --cache-ratio 1",
+                                        "--cache degree --cache-ratio .2 --partition pagraph"};
+    for (int i = 0; i < 4; i++) {
+        char options[400];
+        int64_t host[4][4] = {{0}}, sent[4][4] = {{0}}, all[4][4] = {{0}};
+        snprintf(options, sizeof options, "--data planted.ggnn --fanout 4,3 --hidden 8 --batch 60 --epochs 2 --eval sampled %s", cache[i]);
+        read_rows_by_rank(options, "--store-features 0", host);
+        read_rows_by_rank(options, "--store shards --owners modulo", sent);
+        snprintf(options, sizeof options, "--data planted.ggnn --fanout 4,3 --hidden 8 --batch 60 --epochs 2 --eval sampled %s",
+                 i == 3 ? "--partition pagraph" : "");
+        read_rows_by_rank(options, "--store shards --owners modulo", all);
+        for (int r = 0; r < 4; r++) {
+            CHECK(sent[0][r] > 0);
+            CHECK_EQ(sent[0][r], host[0][r]);
+            CHECK_EQ(sent[1][r] + sent[2][r], host[3][r]);
+            CHECK_EQ(sent[3][r], 0);
+            CHECK_EQ(all[0][r], 0);
+            CHECK_EQ(all[1][r] + all[2][r], sent[0][r] + sent[1][r] + sent[2][r]);
+            CHECK(sent[2][r] < all[2][r]);
+        }
+    }
+    CHECK_EQ(trainf("--data planted.ggnn --fanout 4,3 --devices 4 --epochs 1 --store shards --cache degree --cache-ratio .1 --log a"), 0);
+    CHECK(says("own cache"));
+}
+
 TEST(owners_by_modulo_and_hash_give_the_bits_of_ranges)
 {
     static const char* const owners[] = {"range", "modulo", "hash"};
@@ -762,8 +807,9 @@ TEST(processes_give_the_bits_of_threads)
                                       "--fanout -1,-1 --eval-memory 0", "--fanout 4,3 --store shards --owners hash",
                                       "--fanout 4,3 --parallel split --split-partial", "--fanout 4,3 --parallel split --split-sampling single --partition hash",
                                       "--fanout -1,-1 --parallel split --partition pagraph --store shards",
-                                      "--fanout 4,3 --cache dual --cache-ratio .2 --store-graph .5 --store-features .3 --topology ring"};
-    for (int m = 0; m < 8; m++) {
+                                      "--fanout 4,3 --cache dual --cache-ratio .2 --store-graph .5 --store-features .3 --topology ring",
+                                      "--fanout 4,3 --cache presc --cache-ratio .2 --store shards"};
+    for (int m = 0; m < 9; m++) {
         const int P = 2 + m % 2;
         char options[400], line[600];
         snprintf(options, sizeof options, "--data planted.ggnn %s %s --hidden 16 --batch 50 --epochs 2", models[m % 4], how[m]);
@@ -1259,6 +1305,7 @@ int main(int argc, char** argv)
     RUN(owners_by_metis_are_those_of_a_file_and_balance_what_is_asked);
     RUN(parts_of_graph_and_features_give_the_bits_of_replicas);
     RUN(rows_by_exchange_give_the_bits_of_replicas);
+    RUN(a_cache_before_the_exchange_takes_what_it_takes_before_the_host);
     RUN(owners_by_modulo_and_hash_give_the_bits_of_ranges);
     RUN(devices_that_sample_for_others_write_the_log_of_one_fewer);
     RUN(slices_of_several_epochs_are_each_counted_once);

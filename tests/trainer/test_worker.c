@@ -265,9 +265,9 @@ TEST(devices_of_their_own_memory_train_as_those_that_share_the_hosts)
 {
     static const char* const how[] = {"--store replica", "--store parts --owners hash", "--gather exchange", "--pipeline factored",
                                       "--pipeline factored --store parts", "--store-graph .4 --store-features .3 --cache dual --cache-ratio .2",
-                                      "--store shards --owners modulo"};
+                                      "--store shards --owners modulo", "--gather exchange --cache presc --cache-ratio .3"};
     fixture* f = fixture_new();
-    for (int i = 0; i < 7; i++) {
+    for (int i = 0; i < 8; i++) {
         char words[400], options[400];
         snprintf(options, sizeof options, "%s --batch 58 %s", models[i % (MODELS - 1)], how[i]);
         config c = config_of(words, options);

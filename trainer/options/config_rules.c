@@ -10,6 +10,9 @@
 #define IDLE CONFIG_IDLE
 #define EXCLUDES CONFIG_EXCLUDES
 #define CUDA "backend cuda|cuda-emulated"
+#define SENT "gather exchange or store shards"
+#define NO_TIERS "with --gather exchange, and --store shards, rows are sent by their owners, not read from tiers"
+#define NO_LIMIT "with --gather exchange, and --store shards, no room of a device is planned for"
 #define ALL_NEIGHBOURS "--fanout -1,-1,.., a value a layer, takes all neighbours of each --batch"
 
 const config_rule config_rules[] = {
@@ -75,9 +78,18 @@ const config_rule config_rules[] = {
     {"slopes measure", NEEDS, "cache dual", ", which shares its bytes by them"},
     {"slopes", IDLE, "cache dual", ", which shares its bytes by them"},
     {"slopes", EXCLUDES, "ranking", "--ranking says what is cached; leave out one of them"},
-    {"tiers", EXCLUDES, "gather exchange or store shards",
-     "with --gather exchange, and --store shards, rows are sent by their owners, not read from tiers"},
-    {"owners", EXCLUDES, "tiers", "the parts of tiers (--store-graph, --store-features, --store-edges, --cache-edges, --cache, --device-memory, --ranking, --topology) "
+    {"store-graph", EXCLUDES, SENT, NO_TIERS},
+    {"store-features", EXCLUDES, SENT, NO_TIERS},
+    {"device-memory", EXCLUDES, SENT, NO_TIERS},
+    {"topology", EXCLUDES, SENT, NO_TIERS},
+    {"ranking & cache none", EXCLUDES, SENT, NO_TIERS},
+    {"cache dual", EXCLUDES, SENT, "with --gather exchange, and --store shards, each device has all lists; a cache has rows alone"},
+    {"cache-bytes auto", EXCLUDES, SENT, NO_LIMIT},
+    {"prefer & cache !none", EXCLUDES, SENT, NO_LIMIT},
+    {"reserve-bytes & cache !none", EXCLUDES, SENT, NO_LIMIT},
+    {"host-share & cache !none", EXCLUDES, SENT, NO_TIERS},
+    {"explain & cache !none", EXCLUDES, SENT, NO_TIERS},
+    {"owners & gather !exchange & store !shards", EXCLUDES, "tiers", "the parts of tiers (--store-graph, --store-features, --store-edges, --cache-edges, --cache, --device-memory, --ranking, --topology) "
                                   "follow the order of what is hot"},
     {"owners & parallel split", IDLE, "gather exchange or store shards", ", as a part has what its device owns (--partition)"},
     {"topology", EXCLUDES, "store replica", "places parts, and with --store replica there are none"},

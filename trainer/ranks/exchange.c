@@ -18,10 +18,11 @@ struct exchange {
     ggnn_store stored;
     exchange_cost cost;
 
-    void *part, *rank, *bound, *base; /* of `stored` */
+    void *part, *cache, *rank, *cache_rank, *bound, *base; /* of `stored` */
     int64_t* ends;                    /* (parts + 3) of a split, on the device */
     int64_t* ends_copy;               /* (parts + 3) `ends` on the host */
     int64_t *wanted, *asked;          /* (ranks) ids for each rank, and from each */
+    int64_t sent;                     /* of the ids of a split: the first ones, which the cache has not */
     comm_piece *mine, *its;           /* (ranks) pieces of what this rank reads, and of what others do */
 
     room gather, scatter, workspace, packed; /* of a split: which ids, where they lie, ids by owner */
@@ -50,37 +51,53 @@ static void* send(exchange* x, const void* from, size_t bytes, error* why)
     return to;
 }
 
-/* By way of the host, a piece at a time. */
-static bool fill_part(exchange* x, const ggnn_store* from, const ggnn_node* id, int64_t rows, error* why)
+/* Rows of these ids in memory of the device, by way of the host, a piece at a time. NULL on failure. */
+static void* fill(exchange* x, const ggnn_store* from, const ggnn_node* id, int64_t rows, const char* of, error* why)
 {
     enum { PIECE = 1 << 14 };
     const size_t row = row_bytes(x);
-    x->part = device_new(x->device, memory_product((size_t)rows, row, 1), "a part of the features", why);
-    void* piece = x->part ? memory_new(PIECE * row, "a piece of a part", why) : NULL;
-    if (!piece) return false;
+    void* to = device_new(x->device, memory_product((size_t)rows, row, 1), of, why);
+    void* piece = to ? memory_new(PIECE * row, "a piece of a part", why) : NULL;
+    if (!piece) {
+        device_free(x->device, to);
+        return NULL;
+    }
     for (int64_t i = 0; i < rows; i += PIECE) {
         const int64_t n = rows - i < PIECE ? rows - i : PIECE;
         ggnn_gather(piece, from->width, from->type, from, id + i, n);
-        device_upload(x->device, (char*)x->part + (size_t)i * row, piece, (size_t)n * row);
+        device_upload(x->device, (char*)to + (size_t)i * row, piece, (size_t)n * row);
     }
     memory_free(piece);
-    return true;
+    return to;
 }
 
-/* Who has which rows, as the device reads it, and the own ones. host: with the host's arrays, rank (num_rows) and bound. */
+/* The own part's rows, and the cache's. id (num_rows): scratch. */
+static bool fill_rows(exchange* x, const ggnn_store* from, const ggnn_layout* host, ggnn_node* id, error* why)
+{
+    const int64_t rows = ggnn_layout_nodes(id, host, x->num_rows, x->own);
+    x->part = fill(x, from, id, rows, "a part of the features", why);
+    if (!x->part || !host->cached) return x->part != NULL;
+    const int64_t cached = ggnn_layout_nodes(id, host, x->num_rows, x->parts + 1);
+    x->cache = fill(x, from, id, cached, "the cache of features", why);
+    return x->cache != NULL;
+}
+
+/* Who has which rows, as the device reads it, and the own ones. host: with the host's arrays, ranks (num_rows) and bound. */
 static bool open_part(exchange* x, const ggnn_store* from, ggnn_layout* host, ggnn_node* id, error* why)
 {
     const size_t slots = (size_t)x->parts + 2;
-    const int64_t rows = ggnn_layout_nodes(id, host, x->num_rows, x->own);
     ggnn_layout* at = &x->stored.at;
-    if (!fill_part(x, from, id, rows, why)) return false;
+    if (!fill_rows(x, from, host, id, why)) return false;
     const void** base = memory_new(slots * sizeof *base, what, why);
     if (!base) return false;
     base[x->own] = x->part;
+    base[x->parts + 1] = x->cache;
     x->base = send(x, base, slots * sizeof *base, why);
     memory_free(base);
     *at = *host;
     if (host->rank) at->rank = x->rank = send(x, host->rank, (size_t)x->num_rows * sizeof *at->rank, why);
+    if (host->cached && host->cache_row)
+        at->cache_row = x->cache_rank = send(x, host->cache_row, (size_t)x->num_rows * sizeof *at->cache_row, why);
     if (host->bound) at->bound = x->bound = send(x, host->bound, (slots - 1) * sizeof *at->bound, why);
     x->stored.base = x->base;
     return !why->text[0];
@@ -97,7 +114,11 @@ static bool open_owners(exchange* x, const exchange_plan* plan, error* why)
     ggnn_node* id = rank ? memory_new(memory_product(N, sizeof *id, 1), what, why) : NULL;
     if (id && ggnn_layout_owners(&at, rank, bound, plan->owners, NULL, x->num_rows, x->parts, &fault) != GGNN_OK)
         error_set(why, "parts: %s", fault.what);
-    else if (id) good = open_part(x, &plan->from, &at, id, why);
+    else if (id) {
+        at.cache_row = plan->cache_rank;
+        at.cached = plan->cached;
+        good = open_part(x, &plan->from, &at, id, why);
+    }
     memory_free(id);
     memory_free(rank);
     memory_free(bound);
@@ -142,7 +163,7 @@ void exchange_free(exchange* x)
     if (!x) return;
     room* const rooms[] = {&x->gather, &x->scatter, &x->workspace, &x->packed, &x->ids,  &x->given,
                            &x->got,    &x->ordered, &x->numbers,   &x->rows,   &x->range};
-    void* const arrays[] = {x->part, x->rank, x->bound, x->base, x->ends, x->place, (void*)x->some_base};
+    void* const arrays[] = {x->part, x->cache, x->rank, x->cache_rank, x->bound, x->base, x->ends, x->place, (void*)x->some_base};
     for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) device_free(x->device, rooms[i]->memory);
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) device_free(x->device, arrays[i]);
     memory_free(x->wanted);
@@ -155,7 +176,7 @@ exchange_cost exchange_cost_of(const exchange* x) { return x->cost; }
 
 /* ==== rows ====================================================================================================== */
 
-/* The ids by owner: x->packed, of which x->mine says whose are which. */
+/* The ids by owner: x->packed, of which x->mine says whose are which; those that the cache has are last. */
 static bool split(exchange* x, const ggnn_node* id, int64_t n, error* why)
 {
     device* d = x->device;
@@ -168,6 +189,7 @@ static bool split(exchange* x, const ggnn_node* id, int64_t n, error* why)
     ops->permute(d, packed, words, id, words, GGNN_F32, words, gather, n);
     const int64_t* ends = device_read(d, x->ends_copy, x->ends, ((size_t)x->parts + 3) * sizeof *ends);
     comm_pieces_between(x->mine + x->first, ends, x->parts);
+    x->sent = ends[x->parts];
     return true;
 }
 
@@ -185,9 +207,10 @@ static int64_t exchange_counts(exchange* x, error* why)
 }
 
 /* After the counts: what this rank sends, and reads. */
-static void add_cost(exchange* x)
+static void add_cost(exchange* x, int64_t n)
 {
     exchange_cost* cost = &x->cost;
+    cost->cache += n - x->sent;
     for (int32_t r = x->first; r < x->first + x->parts; r++) {
         const int64_t wanted = x->wanted[r], asked = x->asked[r];
         *(r == x->comm->rank ? &cost->own : &cost->peer) += wanted;
@@ -205,9 +228,13 @@ static bool exchange_packed(exchange* x, int64_t n, error* why)
     void *ids = take(x, &x->ids, asked, sizeof(ggnn_node), why), *given = take(x, &x->given, asked, row_bytes(x), why);
     void* got = take(x, &x->got, n, row_bytes(x), why);
     if (!ids || !given || !got) return false;
-    add_cost(x);
+    add_cost(x, n);
     if (!comm_exchange(x->comm, x->device, ids, x->its, x->packed.memory, x->mine, sizeof(ggnn_node), why)) return false;
-    x->device->ops->rows->gather(x->device, given, x->stored.width, x->stored.type, &x->stored, ids, asked);
+    const row_ops* ops = x->device->ops->rows;
+    ops->gather(x->device, given, x->stored.width, x->stored.type, &x->stored, ids, asked);
+    if (x->sent < n)
+        ops->gather(x->device, (char*)got + (size_t)x->sent * row_bytes(x), x->stored.width, x->stored.type, &x->stored,
+                    (ggnn_node*)x->packed.memory + x->sent, n - x->sent);
     return comm_exchange(x->comm, x->device, got, x->mine, given, x->its, row_bytes(x), why);
 }
 

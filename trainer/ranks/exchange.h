@@ -5,7 +5,8 @@
        split their ids by owner, and tell each owner how many it is asked for, and which;
        gather what they are asked for, each from its own part;
        send it back, where it is put in the order of the ids.
-   So the calls that say "all ranks" are made by all of them in the same order, also by one that needs no row. */
+   So the calls that say "all ranks" are made by all of them in the same order, also by one that needs no row. Rows that a rank
+   has in a cache of its own are asked of no one. */
 #ifndef TRAINER_EXCHANGE_H
 #define TRAINER_EXCHANGE_H
 #include "trainer/ranks/comm.h"
@@ -22,13 +23,15 @@ typedef struct {
     int64_t    num_rows;
     ggnn_owner owners;   /* by range, modulo or hash */
     bool       machines; /* the rows are there once, over all ranks; else once over the ranks of each machine */
+    const ggnn_node* cache_rank; /* (num_rows) in the order of this rank's cache; NULL: v itself */
+    int64_t    cached;   /* cache ranks below it lie in the cache; other ranks may have other caches */
 } exchange_plan;
 
 /* Takes this rank's part. No rank waits for another. NULL on failure; exchange_free(NULL) is fine. */
 exchange* exchange_create(device* d, const exchange_plan* plan, error* why);
 void      exchange_free(exchange* x);
 
-/* Rows as they are stored: all but those of the own part are out of reach. */
+/* Rows as they are stored: all but those of the own part and the cache are out of reach. */
 const ggnn_store* exchange_stored(const exchange* x);
 
 /* All ranks. out[i,:] = row id[i] as floats, as ggnn_gather gives it; n < 2^31. id, out (n, ld_out) and its padding are
@@ -41,8 +44,8 @@ const ggnn_store* exchange_some(exchange* x, const ggnn_node* id, int64_t n, err
 const ggnn_store* exchange_range(exchange* x, int64_t first, int64_t n, error* why);
 
 typedef struct { /* of this rank, since exchange_create */
-    int64_t own, peer;       /* rows that it read, by where they lay */
-    int64_t messages, bytes; /* that it sent to other ranks: counts, ids and rows */
+    int64_t cache, own, peer; /* rows that it read, by where they lay */
+    int64_t messages, bytes;  /* that it sent to other ranks: counts, ids and rows */
 } exchange_cost;
 exchange_cost exchange_cost_of(const exchange* x);
 

@@ -719,6 +719,10 @@ int64_t tiers_bytes(const tiers_source* from, int32_t part, int32_t parts)
     bytes += (int64_t)bytes_of(from, TIERS_GRAPH, from->exchange ? whole : own[TIERS_GRAPH]);
     if (parts > 1 && owners_are_ranked(from)) bytes += (from->samplers ? 2 : 1) * N * (int64_t)sizeof(ggnn_node);
     for (int i = 0; i < TIERS_LISTS; i++) bytes += from->count[i] * (int64_t)sizeof(ggnn_node);
+    if (from->exchange && from->plan && parts > 1) {
+        const tiers_share* s = &from->plan->share[TIERS_FEATURES];
+        bytes += s->cached * from->features.pitch + (s->cache_rank ? N * (int64_t)sizeof(ggnn_node) : 0);
+    }
     return bytes;
 }
 
@@ -760,7 +764,7 @@ tiers_count tiers_counted(const tiers* t, tiers_kind kind)
     tiers_count sum = {t->placed[kind], t->placed_bytes[kind], {0, 0, 0, 0}, {0, 0, 0, 0}};
     if (t->view.exchange && kind == TIERS_FEATURES) {
         const exchange_cost cost = exchange_cost_of(t->view.exchange);
-        sum.read = (tiers_reads){0, cost.own, cost.peer, 0};
+        sum.read = (tiers_reads){cost.cache, cost.own, cost.peer, 0};
         sum.read_bytes = tiers_row_bytes(t, kind, sum.read);
     }
     if (!t->tables) return sum;
@@ -823,11 +827,29 @@ void tiers_start_counting(tiers* t)
     if (t->tables != t->host_tables) device_upload(t->view.device, tables_of(t->tables, slots).counts, zeros, COUNTED * slots * sizeof *zeros);
 }
 
+/* What a planned run says: all lists, the cache, the own part and what others send. */
+static void place_exchanged(tiers* t, const tiers_source* from, int64_t cached)
+{
+    const int64_t nodes = from->graph.num_nodes;
+    const int32_t own = from->machines ? from->over->rank : from->over->local;
+    const cutter lists = {.from = from, .kind = TIERS_GRAPH}, rows = {.from = from, .kind = TIERS_FEATURES};
+    piece mine = {0, 0, 0};
+    for (int64_t v = 0; v < nodes; v++) mine.nodes += owner_of(from, TIERS_FEATURES, v, t->exchanged) == own;
+    add_placed(t, &lists, offsetof(tiers_reads, own), (piece){nodes, from->graph.num_edges, 0});
+    add_placed(t, &rows, offsetof(tiers_reads, cache), (piece){cached, 0, 0});
+    add_placed(t, &rows, offsetof(tiers_reads, own), mine);
+    add_placed(t, &rows, offsetof(tiers_reads, peer), (piece){nodes - mine.nodes, 0, 0});
+}
+
+/* Of a plan the cache of rows alone. */
 static bool open_exchange(tiers* t, const tiers_source* from, error* why)
 {
-    const exchange_plan plan = {from->over, from->features, from->graph.num_nodes, from->owners, from->machines};
+    const tiers_share none = {0}, *share = from->plan ? &from->plan->share[TIERS_FEATURES] : &none;
+    const exchange_plan plan = {from->over, from->features, from->graph.num_nodes, from->owners, from->machines,
+                                share->cache_rank, share->cached};
     t->view.exchange = exchange_create(t->view.device, &plan, why);
     t->exchanged = from->machines ? from->over->ranks : from->over->locals;
+    if (from->plan) place_exchanged(t, from, share->cached);
     if (t->view.exchange) t->view.features = *exchange_stored(t->view.exchange);
     return t->view.exchange != NULL;
 }

@@ -4,7 +4,8 @@
    The room store/: what lies in which memory, decided once at set-up, and the view of it that all others read through.
 
    REPLICA: each device has all of graph and features in its own memory, which on a CPU is the file as it is mapped.
-   EXCHANGE: each has the graph whole, as a replica, and a part of the rows; the others' come by exchange.h.
+   EXCHANGE: each has the graph whole, as a replica, and a part of the rows; the others' come by exchange.h, but for those of a
+   plan's own cache.
    PARTS: the ranks of a machine have them once. Each fills the part of the nodes that it owns, and reads all
    through tables of the parts' addresses (ggnn_layout, ggnn.h, sections [3] and [7]). Each has labels and ids whole. On a
    CPU parts lie in shared memory; on CUDA in the device's own, which the others of the machine read over links.
@@ -71,7 +72,7 @@ typedef struct { /* the host's arrays; must outlive the views */
     const ggnn_node* ids[TIERS_LISTS]; /* (count[i]) lists of nodes that passes go over; NULL: there is none */
     int64_t count[TIERS_LISTS];
     comm* over; /* parts over its ranks of this machine; NULL: one part, this device's */
-    const tiers_plan* plan; /* NULL: parts have all, the host tier nothing */
+    const tiers_plan* plan; /* NULL: parts have all, the host tier nothing. With `exchange` its cache of rows alone counts */
     const ggnn_placement* placement; /* without a plan, of as many parts as devices; NULL: as of a plan */
     int32_t samplers; /* parts by role: those of each kind lie with its readers (tiers_readers); without a placement. 0: with all */
     ggnn_owner owners; /* of nodes: range, modulo or hash */
