@@ -206,6 +206,7 @@ static void end_report(rank* r)
     const worker_costs costs = worker_costs_of(&t->worker);
     if (p->config.profile) report_profile(&p->report, t->steps, &costs);
     if (p->config.profile && (r->comm->ranks > 1 || task_plans_tiers(r->task, &p->config))) report_print_ranks(&p->report, t->all, r->comm->ranks);
+    if (p->config.profile) report_print_busy(&p->report, t->all, r->comm->ranks);
     if (r->done && p->config.explain) {
         static explanation e;
         if (explain(&e, t, &r->why)) explain_print(&e, t, &p->report);

@@ -583,6 +583,18 @@ void report_print_ranks(const report* r, const rank_cost* all, int32_t ranks)
     if (all->split) print_parts(all, ranks, &sum);
 }
 
+void report_print_busy(const report* r, const rank_cost* all, int32_t ranks)
+{
+    report_make_room(r);
+    printf("\n  of an epoch without evaluation the step computes, by device (measured, nothing overlaps here):");
+    for (int32_t k = 0; k < ranks; k++) {
+        const double epoch = all[k].seconds - all[k].evaluation;
+        if (epoch > 0) printf(" %.1f %%", 100 * all[k].train / epoch);
+        else printf(" -");
+    }
+    printf("\n");
+}
+
 static void put_parts(json* j, const rank_cost* all, int32_t ranks)
 {
     const size_t at = offsetof(rank_cost, parts);

@@ -79,7 +79,7 @@
                                   row's place is looked up, by who samples for others as well, and counted, where
                                   tiers or parts are read; copy:
                                   into the queue and out of it; extract: rows, by exchange with the waiting for other
-                                  ranks; train: forward, backward, update. Each by the clock of the device that did it, on
+                                  ranks; train: forward, backward, update; over training without evaluation: a device's utilisation. Each by the clock of the device that did it, on
                                   a CPU added over its threads. batch: until a batch was there, all of its stages where
                                   nothing overlaps. comm: in calls of all ranks; waited: until all had come, and for the
                                   queue
@@ -142,6 +142,10 @@ void report_put_build(json* j);
 void report_tiers(report* r, const rank_cost* all, int32_t ranks, const tier_plan* plan, int32_t samplers, double seconds);
 void report_ranks(report* r, const rank_cost* all, int32_t ranks);
 void report_print_ranks(const report* r, const rank_cost* all, int32_t ranks);
+
+/* How much of the time that it trains each device computes: of its seconds without evaluation, those in which a step ran forward,
+   backward or updated. */
+void report_print_busy(const report* r, const rank_cost* all, int32_t ranks);
 
 /* Where the time went. */
 void report_profile(const report* r, int64_t steps, const worker_costs* of);

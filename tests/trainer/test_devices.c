@@ -189,6 +189,36 @@ TEST(the_profiles_tables_have_the_logs_counts_and_their_sums)
     }
 }
 
+/* The n-th number behind `before`. */
+static double real_of(const char* at, const char* before, int n)
+{
+    char* next;
+    at = strstr(at, before);
+    if (!CHECK(at != NULL)) return NAN;
+    double value = strtod(at + strlen(before), &next);
+    while (n-- > 0) value = strtod(next + strspn(next, ", %"), &next);
+    return value;
+}
+
+/* Of each device, from the log's seconds; of one device as of several. */
+TEST(the_profile_says_how_much_of_an_epoch_each_step_computes)
+{
+    for (int devices = 1; devices <= 3; devices += 2) {
+        CHECK_EQ(trainf("--data planted.ggnn --fanout 4,3 --hidden 8 --batch 60 --epochs 3 --devices %d --profile --log counts", devices), 0);
+        char* log = read_text(NULL, "counts");
+        const char* seconds = strstr(log, "\"seconds\":{\"training\":["); /* of the record of ranks */
+        for (int r = 0; CHECK(seconds != NULL) && r < devices; r++) {
+            const double train_seconds = real_of(seconds, "\"train\":[", r);
+            const double epoch = real_of(seconds, "\"training\":[", r) - real_of(seconds, "\"evaluation\":[", r);
+            CHECK(train_seconds > 0 && train_seconds <= epoch);
+            CHECK_NEAR(real_of(output, "by device (measured, nothing overlaps here):", r), 100 * train_seconds / epoch, .06);
+        }
+        free(log);
+        CHECK_EQ(trainf("--data planted.ggnn --fanout 4,3 --hidden 8 --batch 60 --epochs 1 --devices %d", devices), 0);
+        CHECK(!strstr(output, "the step computes"));
+    }
+}
+
 /* The largest share of a number that one device has, over the mean; the array is that of sum_of. */
 static double most_over_mean(const char* record, const char* key, int devices)
 {
@@ -1302,6 +1332,7 @@ int main(int argc, char** argv)
     RUN(the_log_says_that_parts_of_a_batch_compute_and_load_nothing_twice);
     RUN(edges_of_parts_of_a_batch_count_where_their_lists_lie);
     RUN(the_profiles_tables_have_the_logs_counts_and_their_sums);
+    RUN(the_profile_says_how_much_of_an_epoch_each_step_computes);
     RUN(owners_by_metis_are_those_of_a_file_and_balance_what_is_asked);
     RUN(parts_of_graph_and_features_give_the_bits_of_replicas);
     RUN(rows_by_exchange_give_the_bits_of_replicas);

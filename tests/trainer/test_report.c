@@ -373,7 +373,7 @@ TEST(the_bar_is_taken_away_before_anything_else_is_printed)
     static rank_cost all[RANKS];
     static net traced;
     error why = {""};
-    for (int what = 0; what < 7; what++)
+    for (int what = 0; what < 8; what++)
         for (int terminal = 0; terminal < 2; terminal++) {
             report r = begin();
             r.terminal = terminal;
@@ -388,6 +388,7 @@ TEST(the_bar_is_taken_away_before_anything_else_is_printed)
             if (what == 3) report_tiers(&r, all, RANKS, &plan, 0, 0);
             if (what == 4) report_print_ranks(&r, all, RANKS);
             if (what == 5) report_close(&r, &why);
+            if (what == 7) report_print_busy(&r, all, RANKS);
             if (what == 6) trace_begin(&(trace){.report = &r, .net = &traced, .step = 8}, &(train_state){.step = 7});
             captured();
             CHECK_STR(take_terminal(STDERR_FILENO), terminal ? "\r\033[K" : "");
@@ -878,6 +879,21 @@ TEST(a_profile_has_no_rows_of_what_took_no_time)
     CHECK(title && gemm && strcspn(gemm, "\n") == strcspn(title, "\n") && strncmp(gemm + strcspn(gemm, "\n") - 4, " 3.5", 4) == 0);
 }
 
+/* Evaluation is no part of an epoch; a device that did nothing has no share. */
+TEST(the_share_in_which_a_step_computes_is_of_training_without_evaluation)
+{
+    const rank_cost all[3] = {{.seconds = 10, .evaluation = 4, .train = 3, .sample = 5, .batch = 2},
+                              {.seconds = 20, .evaluation = 0, .train = 19.999, .comm = 7}, {.seconds = 2, .evaluation = 2}};
+    for (int ranks = 1; ranks <= 3; ranks += 2) {
+        report r = begin();
+        capture();
+        report_print_busy(&r, all, ranks);
+        printed = captured();
+        end(&r);
+        CHECK_STR(strchr(printed + 1, ':') ? strchr(printed + 1, ':') : "", ranks == 1 ? ": 50.0 %\n" : ": 50.0 % 100.0 % -\n");
+    }
+}
+
 int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : NULL;
@@ -903,6 +919,7 @@ int main(int argc, char** argv)
     RUN(the_record_of_tiers_and_its_lines_have_what_lies_where);
     RUN(the_rows_of_the_profile_are_training_evaluation_and_the_rest_and_add_up);
     RUN(a_profile_has_no_rows_of_what_took_no_time);
+    RUN(the_share_in_which_a_step_computes_is_of_training_without_evaluation);
     folder_remove();
     return test_finish();
 }
