@@ -25,7 +25,7 @@ GRAPHS = {"citation": "citation --nodes 200000 --edges 1600000 --features 64",
 LINK = 12e9  # bytes a second, as --links has it
 SEEDS = range(1, 6)
 FANOUTS = (2, 4, 8, 16, 32)
-TURNS, EPOCHS = 7, 4  # of each pair; epochs of a run, the first of which is left out
+TURNS, EPOCHS = 7, 6  # of each pair; epochs of a run, the first of which is left out
 
 
 class Tools:
@@ -138,7 +138,7 @@ def fanout(tools, _):
         graph, first = tools.graph(name), tools.path(name + ".first")
         tools.data(f"preprocess {graph} --model sage --out {first}")
         for width in FANOUTS:
-            usual = "--hidden 32 --batch 1000 --eval-every 0 --layers 2"
+            usual = "--hidden 32 --batch 1000 --eval-every 0 --layers 2 --threads 1"
             lines = f"--data {graph} --fanout {width},{width} {usual}", f"--data {first} --preprocess --fanout {width} {usual}"
             seconds, (ratio, least, most) = paired(tools, *(f"{line} --epochs {EPOCHS}" for line in lines))
             rows, megabytes = zip(*(moved(tools, line) for line in lines))

@@ -233,16 +233,18 @@ def draw_hits(result):
         return None
     columns = (len(panels) + 1) // 2
     figure, axes = plt.subplots(2, columns, figsize=(3.2 * columns, 6), sharex=True, sharey=True, squeeze=False)
+    colours = dict(zip(next(iter(panels.values())), COLOURS))  # of policies: a panel may have fewer
     for place, (case, lines) in zip(axes.flat, panels.items()):
-        for colour, (policy, points) in zip(COLOURS, lines.items()):
+        for policy, points in lines.items():
             xs, ys = zip(*points)
-            place.plot(xs, ys, "--" if policy == "optimal" else "o-", color=colour, label=policy, markersize=4)
+            place.plot(xs, ys, "--" if policy == "optimal" else "o-", color=colours[policy], label=policy, markersize=4)
         place.set_xscale("log")
         place.set_xticks(xs, [f"{x:g}" for x in xs])
         place.minorticks_off()
         place.set_title(case, loc="left")
     for place in list(axes.flat)[len(panels):]:
         place.set_visible(False)
+        axes[0, -1].tick_params(labelbottom=True)
     for place in axes[-1]:
         place.set_xlabel("rows cached, per cent")
     for place in axes[:, 0]:

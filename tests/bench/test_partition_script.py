@@ -39,7 +39,7 @@ class Logs:
         self.lines.append(line)
         width = int(line.split("--fanout ")[1].split(",")[0].split()[0])
         sampled = "--preprocess" not in line
-        turn = sum(("--preprocess" in other) != sampled and "--epochs 4" in other for other in self.lines[self.start :]) - 1
+        turn = sum(("--preprocess" in other) != sampled and "--epochs 6" in other for other in self.lines[self.start :]) - 1
         milliseconds = width * (3 + turn if sampled else 2)
         return [9.0] + [milliseconds / 1e3 + noise for noise in (0, -0.0001, 0.0001)]
 
@@ -78,7 +78,7 @@ class Partition(unittest.TestCase):
 
     def test_a_first_layer_computed_once_is_timed_in_turns_and_its_rows_are_counted(self):
         logs = Logs()
-        seconds, (ratio, least, most) = partition.paired(logs, "--fanout 4,4 --epochs 4", "--preprocess --fanout 4 --epochs 4")
+        seconds, (ratio, least, most) = partition.paired(logs, "--fanout 4,4 --epochs 6", "--preprocess --fanout 4 --epochs 6")
         self.assertEqual(["--preprocess" in line for line in logs.lines], [False, True] * partition.TURNS)
         self.assertAlmostEqual(seconds[0], 4 * (3 + (partition.TURNS - 1) / 2) / 1e3)
         self.assertAlmostEqual(seconds[1], 8 / 1e3)
