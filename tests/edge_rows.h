@@ -1,4 +1,4 @@
-/* edge_rows.h - a data set with features of edges. */
+/* edge_rows.h - a data set with features of edges, and with weights. */
 #ifndef EDGE_ROWS_H
 #define EDGE_ROWS_H
 #include "datasets/ggnn_file.h"
@@ -20,6 +20,21 @@ static inline void add_edges(const char* from, const char* path, ggnn_file_type 
         if (type == GGNN_FILE_F32) ((float*)rows)[i] = x;
         else ((uint16_t*)rows)[i] = ggnn_float_to_half(x);
     }
+    CHECK(ggnn_file_commit(&w));
+    ggnn_file_close(&f);
+}
+
+/* A copy whose edges have weights of 0 to 7. */
+static inline void add_weights(const char* from, const char* path)
+{
+    ggnn_file f;
+    ggnn_file_writer w;
+    CHECK(ggnn_file_open(&f, from) && ggnn_file_create(&w, path));
+    const int64_t edges = ggnn_file_find(&f, "indices")->dim[0];
+    for (int32_t i = 0; i < f.num_sections; i++)
+        if (strcmp(f.section[i].name, "weight")) CHECK(ggnn_file_copy(&w, &f, &f.section[i]));
+    float* weight = (float*)ggnn_file_reserve(&w, "weight", GGNN_FILE_F32, 1, &edges);
+    for (int64_t e = 0; e < edges; e++) weight[e] = (float)(e * 29 % 8);
     CHECK(ggnn_file_commit(&w));
     ggnn_file_close(&f);
 }

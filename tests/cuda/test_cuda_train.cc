@@ -452,6 +452,46 @@ TEST(rows_of_edges_are_read_wherever_they_lie)
     }
 }
 
+// Each sampler in each way, on the CPU and on devices: the losses of one device of the CPU, to rounding. With --partition pagraph
+// and its own batches of each rank (shuffle local) they are those of the CPU in that way; walks have none there, and no edges.
+TEST(every_sampler_has_the_losses_of_one_device_in_every_way)
+{
+    static const char* const samplers[] = {"fisher-yates", "path-doubling", "rejection", "reservoir", "weighted", "replacement", "walk"};
+    static const char* const ways[] = {
+        "--pipeline overlap", "--devices 3 --store parts", "--devices 3 --gather exchange",
+        "--devices 3 --gather exchange --cache degree --cache-ratio .3", "--devices 3 --parallel split --partition mincut",
+        "--devices 3 --parallel split --partition mincut --pipeline overlap",
+        "--devices 3 --parallel split --partition mincut --split-sampling single",
+        "--devices 3 --parallel split --partition mincut --split-sampling single --pipeline overlap", "--devices 4 --pipeline factored --samplers 1",
+        "--devices 4 --pipeline factored --samplers 1 --store parts --cache presc --cache-ratio .2",
+        "--devices 4 --pipeline factored --samplers 0 --store-graph .5 --store-features .5",
+        "--devices 3 --store-graph .5 --store-features .3 --cache presc --cache-ratio .2", "--devices 3 --cache dual --cache-ratio .3",
+        "--devices 3 --store-features .4 --cache presc --cache-ratio .2 --topology dgx-1v", "--unique hash",
+        "--unique cooperative"};
+    static const char* const local[] = {"--devices 3 --partition pagraph", "--devices 3 --partition pagraph --store replica",
+                                        "--devices 2 --edge-features --store parts", "--devices 2 --edge-features --store-edges .5 --cache-edges .2"};
+    char plain[600], from[600], to[600];
+    CHECK_EQ(shell(build + "/ggnn-data generate planted plain --nodes 300 --edges 3000 --classes 5 --features 6 >out 2>&1"), 0);
+    add_weights(folder_path(plain, "plain"), folder_path(from, "weighted"));
+    add_edges(from, folder_path(to, "g"), GGNN_FILE_F32, 3, 1);
+    for (const char* sampler : samplers) {
+        const std::string all = std::string("--hidden 8 --layers 2 --fanout 4,3 --batch 60 --epochs 2 --eval sampled --sampler ") + sampler + " ";
+        CHECK_EQ(train(all + "--log one"), 0);
+        for (const char* way : ways)
+            for (const char* backend : {"cpu", "cuda-emulated"}) {
+                if (strstr(way, "--unique") && backend[1] == 'p') continue; // a device's own choice
+                CHECK_EQ(train(all + way + " --log other --backend " + backend), 0);
+                same_logs("one", "other", (std::string(sampler) + " " + way + " " + backend).c_str());
+            }
+        for (const char* way : local) {
+            if (!strcmp(sampler, "walk")) continue;
+            CHECK_EQ(train(all + way + " --log cpu"), 0);
+            CHECK_EQ(train(all + way + " --log gpu --backend cuda-emulated"), 0);
+            same_logs("cpu", "gpu", (std::string(sampler) + " " + way).c_str());
+        }
+    }
+}
+
 // What a device reads from where, as it was foreseen: its own count is within a point of it.
 TEST(explain_foresees_what_a_device_reads)
 {
@@ -1117,6 +1157,7 @@ int main(int argc, char** argv)
         RUN_SLOW(several_devices_write_the_log_of_as_many_of_the_cpu);
         RUN(preprocessed_rows_stand_for_the_first_layer);
         RUN(rows_of_edges_are_read_wherever_they_lie);
+        RUN_SLOW(every_sampler_has_the_losses_of_one_device_in_every_way);
         RUN_SLOW(explain_foresees_what_a_device_reads);
         RUN_SLOW(explain_gives_every_setting_the_room_that_training_leaves);
         RUN(devices_that_sample_for_others_give_the_bits_of_one_fewer);
