@@ -250,7 +250,8 @@ bool task_divide(task* t, const config* c, int32_t ranks, error* why)
     const division_how how = {t->ids[SPLIT_TRAIN], t->count[SPLIT_TRAIN], ranks, (int32_t)sampled_hops(c), c->closure_limit,
                               c->partition_file, &t->set};
     if (t->set.part.parts) return division_open_part(&t->division, &how, why);
-    return division_open(&t->division, &t->graph, &how, why);
+    if (!division_open(&t->division, &t->graph, &how, why)) return false;
+    return c->owners != GGNN_OWNER_MAP || owners_around(&t->owners, &t->graph, &t->division, &t->set, why);
 }
 
 void task_close(task* t)

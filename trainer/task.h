@@ -26,7 +26,7 @@ typedef struct {
     const void* base[3]; /* where its `features` lie */
     int64_t* lengths;   /* (N + 1) what its `degrees` point to */
     ggnn_graph degrees; /* of GCN: a graph whose lists are as long as in the whole graph; all zeros: `graph` has them */
-    node_owners owners;     /* of all nodes, in --parallel split; all zeros: none */
+    node_owners owners;     /* of all nodes, in --parallel split and by --owners partition; all zeros: none */
 } task;
 
 /* Opens c->data and checks that it can be trained on: at least one training node has a label; with --verify, that what

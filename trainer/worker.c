@@ -113,10 +113,11 @@ static tiers_source source_of(const worker* w, const config* c, const task* t)
         from.count[part] = t->count[part];
     }
     if (t->division.ids && c->shuffle == SHUFFLE_LOCAL) from.ids[SPLIT_TRAIN] = t->division.ids;
-    from.owners = (ggnn_owner)c->owners;
+    const bool owned = c->owners == GGNN_OWNER_MAP;
+    from.owners = owned ? GGNN_OWNER_RANGE : (ggnn_owner)c->owners;
     from.machines = c->store == STORE_SHARDS;
     from.exchange = from.machines || c->gather == GATHER_EXCHANGE;
-    if (c->parallel == PARALLEL_SPLIT && t->owners.at.parts && !from.exchange) from.owned = &t->owners.at;
+    if (t->owners.at.parts && (owned || (c->parallel == PARALLEL_SPLIT && !from.exchange))) from.owned = &t->owners.at;
     if (in_parts(w, c) && !t->set.part.parts) from.over = w->comm;
     from.marks = c->pipeline == PIPELINE_FACTORED && !from.exchange;
     if (w->links.missing) from.placement = &w->links.placement;

@@ -60,7 +60,7 @@ static const struct {
     {"split-partial", ""},
     {"store", "auto parts replica shards"},
     {"gather", "pointer exchange"},
-    {"owners", "range modulo hash"},
+    {"owners", "range modulo hash partition"},
     {"partition", "none mincut hash mod range pagraph pagraph metis"},
     {"balance", "vertices edges"},
     {"partition-file", "FILE"},

@@ -14,6 +14,7 @@ typedef struct { /* of a run; all ranks know what all will ask for */
     int64_t rows;
     int64_t count[RANKS_MAX][CALLS]; /* ids, of which none is common */
     ggnn_node id[RANKS_MAX][CALLS][IDS_MAX];
+    int32_t map[RANKED_MAX];   /* owners of nodes, which are told */
     int64_t cached[RANKS_MAX]; /* each rank's cache is another one */
     ggnn_node cache_rank[RANKS_MAX][RANKED_MAX];
     comm comm[RANKS_MAX];
@@ -26,6 +27,7 @@ typedef struct { /* of a run; all ranks know what all will ask for */
 /* Who owns v, worked out apart from the header. */
 static int32_t owner_of(const scene* s, int64_t v)
 {
+    if (s->owners == GGNN_OWNER_MAP) return s->map[v];
     if (s->owners == GGNN_OWNER_MODULO) return (int32_t)(v % s->ranks);
     if (s->owners == GGNN_OWNER_HASH) return owned_by_hash(v, s->ranks);
     const int64_t each = s->rows / s->ranks, longer = s->rows % s->ranks, split = longer * (each + 1);
@@ -89,6 +91,7 @@ static void* run_rank(void* context)
     error*  why = &s->why[m->rank];
     device* d = device_open_cpu(1, why);
     const exchange_plan plan = {.over = c, .from = s->all, .num_rows = s->rows, .owners = s->owners, .cached = s->cached[m->rank],
+                                .owner = s->owners == GGNN_OWNER_MAP ? s->map : NULL,
                                 .cache_rank = m->rank && s->cached[m->rank] ? s->cache_rank[m->rank] : NULL};
     exchange* x = exchange_create(d, &plan, why);
     const int64_t sent = c->cost.bytes;
@@ -171,7 +174,7 @@ TEST(rows_are_those_of_a_gather_for_all_owners_and_types)
         rows[i] = test_uniform() - .5f;
         half[i] = ggnn_float_to_half(rows[i]);
     }
-    for (int owners = GGNN_OWNER_RANGE; owners <= GGNN_OWNER_HASH; owners++)
+    for (int owners = GGNN_OWNER_RANGE; owners <= GGNN_OWNER_MAP; owners++)
         for (int32_t P = 1; P <= RANKS_MAX; P++)
             for (int kind = 0; kind < 8; kind++) {
                 memset(s, 0, sizeof *s);
@@ -180,6 +183,7 @@ TEST(rows_are_those_of_a_gather_for_all_owners_and_types)
                 s->rows = kind / 2 % 2 ? 5 : ROWS;
                 s->all = kind % 2 ? ggnn_store_plain(half, s->rows, WIDTH, GGNN_F16) : ggnn_store_plain(rows, s->rows, WIDTH, GGNN_F32);
                 draw_ids(s);
+                for (int64_t v = 0; v < s->rows; v++) s->map[v] = (int32_t)(v * v / 3 % P);
                 if (kind / 4) draw_caches(s);
                 run(s);
                 for (int32_t r = 0; r < P; r++) {

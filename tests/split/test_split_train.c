@@ -61,12 +61,12 @@ TEST(parts_of_a_batch_give_the_logits_of_one_device)
 TEST(parts_give_the_same_bits_again_and_from_any_store)
 {
     static const char* const also[] = {"", "--store parts", "--gather exchange", "--store shards --owners hash", "--pipeline overlap",
-                                       "--pipeline overlap --store parts"};
+                                       "--pipeline overlap --store parts", "--store shards --owners partition --cache degree --cache-ratio .3"};
     fixture* f = fixture_new();
     outcome *first = malloc(sizeof *first), *again = malloc(sizeof *again);
     for (int m = 0; m < MODELS; m++) {
         owned* by = crew_owners(f, BY_MAP, 4);
-        for (int i = 0; i < 6; i++) {
+        for (int i = 0; i < 7; i++) {
             char words[400], options[400];
             error why = {""};
             snprintf(options, sizeof options, "%s --batch 58 --parallel split --split-sampling %s %s", models[m],

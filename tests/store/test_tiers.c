@@ -2281,6 +2281,9 @@ TEST(parts_of_a_split_are_their_owners_on_any_machine)
     }
     const int64_t rankings = 3 * N * (int64_t)sizeof(ggnn_node), ends = 3 * 1024; /* where an array of a part ends */
     CHECK(all - plain > rankings - ends && all - plain < rankings + ends);
+    from.exchange = from.machines = true; /* shards: all ranks' own */
+    const int64_t one = tiers_bytes(&from, 1, 7), last = tiers_bytes(&from, 6, 7);
+    CHECK_EQ(one - last, ((N - 2) / 7 - (N - 7) / 7) * from.features.pitch);
     close_scene(&s);
 }
 

@@ -428,6 +428,32 @@ TEST(a_cache_before_the_exchange_takes_what_it_takes_before_the_host)
     CHECK(says("own cache"));
 }
 
+/* A part of a batch loads what its device owns; a device with training nodes of its own has the rows around them. */
+TEST(rows_that_are_sent_lie_where_they_are_computed)
+{
+    static const char* const how[] = {"--parallel split", "--parallel split --partition hash", "--partition pagraph"};
+    static const char* const sent[] = {"--store shards", "--gather exchange"};
+    shell("$data generate citation fields.ggnn --nodes 4000 --edges 30000");
+    for (int i = 0; i < 6; i++) {
+        char options[400];
+        int64_t range[4][4] = {{0}}, owned[4][4] = {{0}}, own = 0, before = 0;
+        snprintf(options, sizeof options, "--data fields.ggnn --fanout 4,3 --hidden 8 --batch 60 --epochs 2 --eval-every 0 %s", how[i / 2]);
+        read_rows_by_rank(options, sent[i % 2], range);
+        read_log(&second, "a", "epoch");
+        snprintf(options, sizeof options, "--data fields.ggnn --fanout 4,3 --hidden 8 --batch 60 --epochs 2 --eval-every 0 %s --owners partition", how[i / 2]);
+        read_rows_by_rank(options, sent[i % 2], owned);
+        read_log(&first, "a", "epoch");
+        CHECK(same_records(&second, &first));
+        for (int r = 0; r < 4; r++) {
+            CHECK_EQ(owned[1][r] + owned[2][r], range[1][r] + range[2][r]);
+            CHECK(owned[1][r] > 0 && (i > 3 || owned[2][r] == 0));
+            own += owned[1][r];
+            before += range[1][r];
+        }
+        CHECK(4 * own > 5 * before);
+    }
+}
+
 TEST(owners_by_modulo_and_hash_give_the_bits_of_ranges)
 {
     static const char* const owners[] = {"range", "modulo", "hash"};
@@ -1168,8 +1194,9 @@ TEST(processes_of_three_hosts_give_the_bits_of_six_threads)
     shell("cp planted.ggnn %s", seen);
     bool possible = true;
     static const char* const how[] = {"--model gat --heads 4 --store parts", "--model sage --layers 3 --fanout 4,3,2 --store shards",
-                                      "--model gat --heads 4 --parallel split --store shards", "--model gcn --gather exchange --owners hash"};
-    for (int i = 0; i < 4 && possible; i++) {
+                                      "--model gat --heads 4 --parallel split --store shards", "--model gcn --gather exchange --owners hash",
+                                      "--model sage --parallel split --store shards --owners partition --cache degree --cache-ratio .2"};
+    for (int i = 0; i < 5 && possible; i++) {
         char options[400], path[64];
         snprintf(options, sizeof options, "--data %s/planted.ggnn --layers 2 --fanout 4,3 --hidden 16 --batch 50 --epochs 2 %s",
                  seen, how[i]);
@@ -1337,6 +1364,7 @@ int main(int argc, char** argv)
     RUN(parts_of_graph_and_features_give_the_bits_of_replicas);
     RUN(rows_by_exchange_give_the_bits_of_replicas);
     RUN(a_cache_before_the_exchange_takes_what_it_takes_before_the_host);
+    RUN(rows_that_are_sent_lie_where_they_are_computed);
     RUN(owners_by_modulo_and_hash_give_the_bits_of_ranges);
     RUN(devices_that_sample_for_others_write_the_log_of_one_fewer);
     RUN(slices_of_several_epochs_are_each_counted_once);

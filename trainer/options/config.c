@@ -137,8 +137,9 @@ static const entry table[] = {
         "How rows of other parts are read: where they lie, or sent by their devices on demand, which needs no links. Then "
         "each device has the whole graph, and a part of the features alone. shards have no other way. split: rows of layers, too; "
         "those that cannot be read are sent.", 0}},
-    {0, ALIKE | NO_RESULT, AT(owners), 0, {"owners", OPTION_CHOICE, 0, 0, 0, "range|modulo|hash",
-        "Which nodes a part has: a range of ids, every P-th, or by a hash of the id.", 0}},
+    {0, ALIKE | NO_RESULT, AT(owners), 0, {"owners", OPTION_CHOICE, 0, 0, 0, "range|modulo|hash|partition",
+        "Which nodes a part has: a range of ids, every P-th, by a hash of the id; partition: rows that are sent lie as --partition or "
+        "--partition-file says, with the device that computes or trains on them.", 0}},
     {0, SAME | OWNERS, AT(partition), 0, {"partition", OPTION_CHOICE, 0, 0, 0, "none|" DIVIDE_METHODS,
         "split: which device owns which node (ggnn-data partition --help); not given: mincut. data: pagraph alone: each device has "
         "training nodes of its own, whose neighbourhoods overlap (PaGraph, Eq. 1), and its --cache, and all that it stores with --store "

@@ -59,7 +59,7 @@ typedef struct {
     int64_t devices, samplers;
     const char* device_list;
     bool split_partial;
-    int parallel, split_sampling, store, gather, owners, comm; /* owners: a ggnn_owner; comm: a comm_carrier */
+    int parallel, split_sampling, store, gather, owners, comm; /* owners: a ggnn_owner, of --owners partition GGNN_OWNER_MAP; comm: a comm_carrier */
     int partition, balance, shuffle; /* 0, or 1 + a divide_method; a divide_balance */
     const char* partition_file;
     int64_t closure_limit;

@@ -91,6 +91,8 @@ const config_rule config_rules[] = {
     {"explain & cache !none", EXCLUDES, SENT, NO_TIERS},
     {"owners & gather !exchange & store !shards", EXCLUDES, "tiers", "the parts of tiers (--store-graph, --store-features, --store-edges, --cache-edges, --cache, --device-memory, --ranking, --topology) "
                                   "follow the order of what is hot"},
+    {"owners partition", NEEDS, SENT, ", whose rows lie where they are computed"},
+    {"owners partition & parallel data", NEEDS, "partition pagraph", ", which says whose training nodes are whose"},
     {"owners & parallel split", IDLE, "gather exchange or store shards", ", as a part has what its device owns (--partition)"},
     {"topology", EXCLUDES, "store replica", "places parts, and with --store replica there are none"},
     {"placement", IDLE, "topology or " CUDA, ""},

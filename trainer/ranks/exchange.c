@@ -112,7 +112,8 @@ static bool open_owners(exchange* x, const exchange_plan* plan, error* why)
     int64_t*   bound = memory_new(((size_t)x->parts + 1) * sizeof *bound, what, why);
     ggnn_node* rank = bound ? memory_new(memory_product(N, sizeof *rank, 1), what, why) : NULL;
     ggnn_node* id = rank ? memory_new(memory_product(N, sizeof *id, 1), what, why) : NULL;
-    if (id && ggnn_layout_owners(&at, rank, bound, plan->owners, NULL, x->num_rows, x->parts, &fault) != GGNN_OK)
+    const ggnn_owner by = plan->owner ? GGNN_OWNER_MAP : plan->owners;
+    if (id && ggnn_layout_owners(&at, rank, bound, by, plan->owner, x->num_rows, x->parts, &fault) != GGNN_OK)
         error_set(why, "parts: %s", fault.what);
     else if (id) {
         at.cache_row = plan->cache_rank;

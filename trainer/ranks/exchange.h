@@ -22,6 +22,7 @@ typedef struct {
     ggnn_store from;     /* all rows: one array of the host's, which exchange_create alone reads */
     int64_t    num_rows;
     ggnn_owner owners;   /* by range, modulo or hash */
+    const int32_t* owner; /* (num_rows) parts, which exchange_create alone reads; NULL: by `owners` */
     bool       machines; /* the rows are there once, over all ranks; else once over the ranks of each machine */
     const ggnn_node* cache_rank; /* (num_rows) in the order of this rank's cache; NULL: v itself */
     int64_t    cached;   /* cache ranks below it lie in the cache; other ranks may have other caches */

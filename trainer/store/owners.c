@@ -1,5 +1,7 @@
 #include "trainer/store/owners.h"
 
+#include <string.h>
+
 #include "common/memory.h"
 #include "datasets/ggnn_file.h"
 #include "datasets/plan_file.h"
@@ -28,18 +30,35 @@ static bool lay_out(node_owners* o, const int32_t* owner, int64_t num_nodes, int
     return true;
 }
 
-bool owners_open(node_owners* o, const ggnn_graph* g, const divide_how* how, const char* file, dataset* of, error* why)
+static bool open_owners(node_owners* o, const ggnn_graph* g, int32_t parts, error* why)
 {
     const size_t N = (size_t)g->num_nodes;
+    o->rank = memory_new(memory_product(N, sizeof *o->rank, 1), "owners of nodes", why);
+    o->bound = o->rank ? memory_new(((size_t)parts + 1) * sizeof *o->bound, "owners of nodes", why) : NULL;
+    return o->bound != NULL;
+}
+
+bool owners_open(node_owners* o, const ggnn_graph* g, const divide_how* how, const char* file, dataset* of, error* why)
+{
     int64_t cut;
     *o = (node_owners){.method = file ? file : divide_name[how->by]};
     if (how->parts > GGNN_PARTS_MAX)
         return error_set(why, "--parallel split: %d devices at most, here are %d", GGNN_PARTS_MAX, (int)how->parts);
-    int32_t* owner = memory_new(memory_product(N, sizeof *owner, 1), "owners of nodes", why);
-    o->rank = owner ? memory_new(memory_product(N, sizeof *o->rank, 1), "owners of nodes", why) : NULL;
-    o->bound = o->rank ? memory_new(((size_t)how->parts + 1) * sizeof *o->bound, "owners of nodes", why) : NULL;
-    bool good = o->bound && (file ? partition_read(owner, file, of, how->parts, why) : divide_nodes(owner, &cut, g, how, why));
+    int32_t* owner = memory_new(memory_product((size_t)g->num_nodes, sizeof *owner, 1), "owners of nodes", why);
+    bool good = owner && open_owners(o, g, how->parts, why);
+    good = good && (file ? partition_read(owner, file, of, how->parts, why) : divide_nodes(owner, &cut, g, how, why));
     good = good && divide_others(owner, g, of, how->parts, why) && lay_out(o, owner, g->num_nodes, how->parts, why);
+    memory_free(owner);
+    return good;
+}
+
+bool owners_around(node_owners* o, const ggnn_graph* g, const division* d, dataset* of, error* why)
+{
+    *o = (node_owners){.method = divide_name[DIVIDE_PAGRAPH]};
+    int32_t* owner = memory_new(memory_product((size_t)g->num_nodes, sizeof *owner, 1), "owners of nodes", why);
+    if (owner) memcpy(owner, d->owner, (size_t)g->num_nodes * sizeof *owner);
+    const bool good = owner && open_owners(o, g, d->parts, why) && divide_others(owner, g, of, d->parts, why) &&
+                      lay_out(o, owner, g->num_nodes, d->parts, why);
     memory_free(owner);
     return good;
 }

@@ -1,9 +1,10 @@
-/* owners.h - which device has which node in --parallel split: each node has one owner, which computes its rows (split.h).
-   What lies in whose memory is another question (tiers.h). */
+/* owners.h - which device has which node: in --parallel split each node has one owner, which computes its rows (split.h); by --owners
+   partition rows that are sent lie with their owners, too. What else lies in whose memory is another question (tiers.h). */
 #ifndef TRAINER_OWNERS_H
 #define TRAINER_OWNERS_H
 #include "datasets/dataset.h"
 #include "datasets/divide.h"
+#include "trainer/store/division.h"
 
 typedef struct { /* all zeros: there are none */
     ggnn_layout at;     /* all nodes over at.parts parts, no cache */
@@ -18,5 +19,8 @@ typedef struct { /* all zeros: there are none */
    By pagraph, which divides training nodes, the others go where divide_rest takes them. False: as divide_nodes and
    partition_read. owners_close is due all the same. */
 bool owners_open(node_owners* o, const ggnn_graph* g, const divide_how* how, const char* file, dataset* of, error* why);
+
+/* The same from whose training nodes are whose: the others go where divide_rest takes them. */
+bool owners_around(node_owners* o, const ggnn_graph* g, const division* d, dataset* of, error* why);
 void owners_close(node_owners* o); /* all zeros is fine */
 #endif

@@ -507,8 +507,18 @@ int32_t tiers_owner(const ggnn_layout* owned, const comm* over, int64_t v, int32
 static int32_t owner_of(const tiers_source* from, tiers_kind kind, int64_t v, int32_t devices)
 {
     const tiers_devices by = tiers_readers(kind, devices, devices > 1 ? from->samplers : 0);
+    if (from->owned && from->over && devices > 1 && from->machines) return ggnn_locate(from->owned, v).slot;
     if (from->owned && from->over && devices > 1) return tiers_owner(from->owned, from->over, v, devices);
     return by.first + ggnn_owner_of(v, from->owners, NULL, from->graph.num_nodes, by.count);
+}
+
+/* (N) the part of each node, where `owned` says it. The caller frees it. */
+static int32_t* owned_parts(const tiers_source* from, tiers_kind kind, int32_t devices, error* why)
+{
+    const int64_t nodes = from->graph.num_nodes;
+    int32_t* owner = memory_new(memory_product((size_t)nodes, sizeof *owner, 1), "owners of nodes", why);
+    for (int64_t v = 0; owner && v < nodes; v++) owner[v] = owner_of(from, kind, v, devices);
+    return owner;
 }
 
 /* Does a part's device need a table of ranks? */
@@ -523,9 +533,8 @@ static bool lay_out_owned(cutter* k, tiers* t, int32_t parts, int64_t* bound, er
     ggnn_fault fault = {0};
     const bool ranked = owners_are_ranked(from);
     if (ranked && !(*rank = memory_new(memory_product((size_t)nodes, sizeof **rank, 1), "ranks of nodes", why))) return false;
-    int32_t* owner = from->owned ? memory_new(memory_product((size_t)nodes, sizeof *owner, 1), "owners of nodes", why) : NULL;
+    int32_t* owner = from->owned ? owned_parts(from, k->kind, t->devices, why) : NULL;
     if (from->owned && !owner) return false;
-    for (int64_t v = 0; owner && v < nodes; v++) owner[v] = owner_of(from, k->kind, v, t->devices);
     const ggnn_status status = ggnn_layout_owners(&k->at, *rank, bound, owner ? GGNN_OWNER_MAP : from->owners, owner, nodes, parts, &fault);
     memory_free(owner);
     return status == GGNN_OK || error_set(why, "parts: %s", fault.what);
@@ -845,10 +854,13 @@ static void place_exchanged(tiers* t, const tiers_source* from, int64_t cached)
 static bool open_exchange(tiers* t, const tiers_source* from, error* why)
 {
     const tiers_share none = {0}, *share = from->plan ? &from->plan->share[TIERS_FEATURES] : &none;
-    const exchange_plan plan = {from->over, from->features, from->graph.num_nodes, from->owners, from->machines,
+    t->exchanged = from->machines ? from->over->ranks : from->over->locals;
+    int32_t* owner = from->owned ? owned_parts(from, TIERS_FEATURES, t->exchanged, why) : NULL;
+    if (from->owned && !owner) return false;
+    const exchange_plan plan = {from->over, from->features, from->graph.num_nodes, from->owners, owner, from->machines,
                                 share->cache_rank, share->cached};
     t->view.exchange = exchange_create(t->view.device, &plan, why);
-    t->exchanged = from->machines ? from->over->ranks : from->over->locals;
+    memory_free(owner);
     if (from->plan) place_exchanged(t, from, share->cached);
     if (t->view.exchange) t->view.features = *exchange_stored(t->view.exchange);
     return t->view.exchange != NULL;

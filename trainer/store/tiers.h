@@ -76,7 +76,7 @@ typedef struct { /* the host's arrays; must outlive the views */
     const ggnn_placement* placement; /* without a plan, of as many parts as devices; NULL: as of a plan */
     int32_t samplers; /* parts by role: those of each kind lie with its readers (tiers_readers); without a placement. 0: with all */
     ggnn_owner owners; /* of nodes: range, modulo or hash */
-    const ggnn_layout* owned; /* --parallel split: whose node each is, of all ranks; NULL: by `owners` */
+    const ggnn_layout* owned; /* --parallel split, --owners partition: whose node each is, of all ranks; NULL: by `owners` */
     bool marks;        /* ranks sample for others: who samples marks rows as who trains has them; with `over` */
     bool exchange;     /* rows by exchange, in parts over all ranks where `machines` is set */
     bool machines;
