@@ -485,7 +485,7 @@ TEST(every_figure_is_labelled_and_red_rows_are_red)
     char* text = bench_json(arguments);
     int rows = 0, bold = 0, own = 0;
     const int red = count_red(text, &rows);
-    CHECK(rows == 37 && red >= 1 && red < rows);
+    CHECK(rows == 38 && red >= 1 && red < rows);
     FILE* in = fopen(markdown, "r");
     while (in && fgets(line, sizeof line, in)) {
         bold += strstr(line, "red**") != NULL;
