@@ -147,7 +147,8 @@ TEST(parts_of_a_batch_are_those_of_the_cpu)
 // where they lie. As many rows move.
 TEST(parts_give_the_same_bits_again_from_any_store_and_over_nccl)
 {
-    static const char* const also[] = {"", " --store replica", " --gather exchange --owners hash"};
+    static const char* const also[] = {"", " --store replica", " --gather exchange --owners hash",
+                                       " --gather exchange --owners partition --cache degree --cache-ratio .3"};
     fixture* f = fixture_new();
     results  r;
     outcome *first = r.at, *again = r.at + 1;
@@ -157,12 +158,12 @@ TEST(parts_give_the_same_bits_again_from_any_store_and_over_nccl)
         const std::string options = std::string(models[m]) + forms[m % 2];
         owned*            by = crew_owners(f, BY_UNEQUAL_RANGE, P);
         run(first, f, {options, P});
-        for (int i = 0; i < 3 + nccl; i++) {
-            run(again, f, {options + (i < 3 ? also[i] : ""), P, i < 3 ? COMM_OWN : COMM_NCCL});
+        for (int i = 0; i < 4 + nccl; i++) {
+            run(again, f, {options + (i < 4 ? also[i] : ""), P, i < 4 ? COMM_OWN : COMM_NCCL});
             CHECK_EQ(first->peers, P);
             CHECK_EQ(again->peers, i < 2 ? P : 0);
             again->peers = P;
-            if (!CHECK(!memcmp(first, again, sizeof *first))) printf("  %s%s\n", options.c_str(), i < 3 ? also[i] : ", NCCL");
+            if (!CHECK(!memcmp(first, again, sizeof *first))) printf("  %s%s\n", options.c_str(), i < 4 ? also[i] : ", NCCL");
         }
         owned_free(by);
     }

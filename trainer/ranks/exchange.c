@@ -96,8 +96,7 @@ static bool open_part(exchange* x, const ggnn_store* from, ggnn_layout* host, gg
     memory_free(base);
     *at = *host;
     if (host->rank) at->rank = x->rank = send(x, host->rank, (size_t)x->num_rows * sizeof *at->rank, why);
-    if (host->cached && host->cache_row)
-        at->cache_row = x->cache_rank = send(x, host->cache_row, (size_t)x->num_rows * sizeof *at->cache_row, why);
+    if (host->cache_row) at->cache_row = x->cache_rank = send(x, host->cache_row, (size_t)x->num_rows * sizeof *at->cache_row, why);
     if (host->bound) at->bound = x->bound = send(x, host->bound, (slots - 1) * sizeof *at->bound, why);
     x->stored.base = x->base;
     return !why->text[0];
@@ -116,7 +115,7 @@ static bool open_owners(exchange* x, const exchange_plan* plan, error* why)
     if (id && ggnn_layout_owners(&at, rank, bound, by, plan->owner, x->num_rows, x->parts, &fault) != GGNN_OK)
         error_set(why, "parts: %s", fault.what);
     else if (id) {
-        at.cache_row = plan->cache_rank;
+        at.cache_row = plan->cached ? plan->cache_rank : NULL;
         at.cached = plan->cached;
         good = open_part(x, &plan->from, &at, id, why);
     }
