@@ -8,8 +8,9 @@
 #include "bench/scale_inputs.h"
 #include "ggnn_plan.h"
 
-enum { COUNTS = 9, DEVICES = 8, CHECKED = 4096 };
+enum { COUNTS = 9, DEVICES = 8, CHECKED = 4096, SHARES = 6 };
 static const int32_t count[COUNTS] = {1, 2, 4, 8, 16, 32, 64, 128, 256};
+static const double share[SHARES] = {0, .05, .1, .25, .5, 1};
 
 /* ==== beside published figures ==================================================================================== */
 
@@ -163,12 +164,43 @@ static bool put_table(bench* b, const scale_inputs* in, const scale_graph* g, co
     return true;
 }
 
+/* An epoch by the share of rows that a device has room for, beside all lists: what its memory has room for at all. */
+static bool put_shares(bench* b, const scale_inputs* in, const scale_graph* g, const scale_machine* m, int32_t devices)
+{
+    static const struct {
+        scale_parallelism parallelism;
+        scale_store store;
+    } of[] = {{SCALE_DATA, SCALE_CACHE}, {SCALE_DATA, SCALE_PARTS}, {SCALE_SPLIT, SCALE_PARTS}};
+    bench_table t = {.label = "modelled", .unit = "s an epoch", .columns = SHARES};
+    snprintf(t.what, sizeof t.what, "%s, %s, by cache", g->name, m->name);
+    for (int32_t k = 0; k < SHARES; k++) snprintf(t.column[k], sizeof t.column[k], "%g %%", 100 * share[k]);
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        double seconds[SHARES];
+        const char* bound[SHARES];
+        char name[32];
+        bool any = false;
+        scale_machine with = *m;
+        const scale_case c = {g, &with, &in->split, of[i].parallelism, of[i].store, devices, SCALE_SAGE};
+        for (int32_t k = 0; k < SHARES; k++) {
+            with.room = 1e-9 * (scale_graph_bytes(g) + share[k] * scale_feature_bytes(g));
+            const scale_epoch e = scale_epoch_of(&c);
+            const bool possible = e.possible && with.room <= m->room;
+            seconds[k] = possible ? e.total : NAN;
+            bound[k] = possible ? scale_resource_name[scale_bound(&e)] : "";
+            any = any || possible;
+        }
+        if (any && !bench_figures_noted(b, &t, row_name(name, &c), seconds, bound)) return false;
+    }
+    return true;
+}
+
 static bool put_graph(bench* b, const scale_inputs* in, const scale_graph* g)
 {
     for (int32_t i = 0; i < in->machines; i++) {
         const scale_machine* m = &in->machine[i];
         const int32_t devices = b->o.devices ? (int32_t)b->o.devices : DEVICES;
-        if (m->tables > 0 && !(put_table(b, in, g, m, 0) && put_table(b, in, g, m, devices))) return false;
+        if (m->tables <= 0) continue;
+        if (!put_table(b, in, g, m, 0) || !put_table(b, in, g, m, devices) || !put_shares(b, in, g, m, devices)) return false;
     }
     return true;
 }
