@@ -353,7 +353,7 @@ int main(int argc, char** argv)
     bench_tool_find();
     RUN(figures_of_a_graph_that_can_be_counted_by_hand);
     RUN(fanout_and_batch_are_those_asked_for);
-    RUN(without_fanout_and_batch_they_are_the_usual_ones);
+    RUN_SLOW(without_fanout_and_batch_they_are_the_usual_ones);
     RUN(fanout_and_batch_are_recorded_and_a_batch_has_seeds_for_all);
     RUN(sizes_of_batches_are_refused_where_none_are_counted_or_they_cannot_be);
     RUN(where_slices_read_all_rows_p_minus_1_are_remote_to_a_local_one);
