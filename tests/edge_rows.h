@@ -24,18 +24,15 @@ static inline void add_edges(const char* from, const char* path, ggnn_file_type 
     ggnn_file_close(&f);
 }
 
-/* A copy whose edges have weights of 0 to 7. */
-static inline void add_weights(const char* from, const char* path)
+/* A copy with a weight for each edge. */
+static inline void add_weights_to(const char* from, const char* path, const float* weight)
 {
     ggnn_file f;
     ggnn_file_writer w;
     CHECK(ggnn_file_open(&f, from) && ggnn_file_create(&w, path));
     const int64_t edges = ggnn_file_find(&f, "indices")->dim[0];
-    for (int32_t i = 0; i < f.num_sections; i++)
-        if (strcmp(f.section[i].name, "weight")) CHECK(ggnn_file_copy(&w, &f, &f.section[i]));
-    float* weight = (float*)ggnn_file_reserve(&w, "weight", GGNN_FILE_F32, 1, &edges);
-    for (int64_t e = 0; e < edges; e++) weight[e] = (float)(e * 29 % 8);
-    CHECK(ggnn_file_commit(&w));
+    for (int32_t i = 0; i < f.num_sections; i++) CHECK(ggnn_file_copy(&w, &f, &f.section[i]));
+    CHECK(ggnn_file_append(&w, "weight", GGNN_FILE_F32, 1, &edges, weight) && ggnn_file_commit(&w));
     ggnn_file_close(&f);
 }
 #endif

@@ -6,6 +6,7 @@
 
 #include "datasets/dataset.h"
 #include "tests/test.h"
+#include "tests/edge_rows.h"
 #include "tests/tool.h"
 
 static inline void nap(double seconds)
@@ -163,18 +164,6 @@ static inline void damage(const char* from, const char* path, const char* sectio
     const int64_t last = s->offset + s->bytes - 1;
     ggnn_file_close(&f);
     copy_file(from, path, -1, last);
-}
-
-/* A copy with a weight for each edge. */
-static inline void add_weights_to(const char* from, const char* path, const float* weight)
-{
-    ggnn_file f;
-    ggnn_file_writer w;
-    CHECK(ggnn_file_open(&f, from) && ggnn_file_create(&w, path));
-    const int64_t edges = ggnn_file_find(&f, "indices")->dim[0];
-    for (int32_t i = 0; i < f.num_sections; i++) CHECK(ggnn_file_copy(&w, &f, &f.section[i]));
-    CHECK(ggnn_file_append(&w, "weight", GGNN_FILE_F32, 1, &edges, weight) && ggnn_file_commit(&w));
-    ggnn_file_close(&f);
 }
 
 /* A copy of karate.ggnn with weights, all of them `weight`. */

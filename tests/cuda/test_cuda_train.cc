@@ -472,7 +472,9 @@ TEST(every_sampler_has_the_losses_of_one_device_in_every_way)
                                         "--devices 2 --edge-features --store parts", "--devices 2 --edge-features --store-edges .5 --cache-edges .2"};
     char plain[600], from[600], to[600];
     CHECK_EQ(shell(build + "/ggnn-data generate planted plain --nodes 300 --edges 3000 --classes 5 --features 6 >out 2>&1"), 0);
-    add_weights(folder_path(plain, "plain"), folder_path(from, "weighted"));
+    std::vector<float> weight(6000); // 3,000 edges, both ways
+    for (size_t e = 0; e < weight.size(); e++) weight[e] = static_cast<float>(e * 29 % 8);
+    add_weights_to(folder_path(plain, "plain"), folder_path(from, "weighted"), weight.data());
     add_edges(from, folder_path(to, "g"), GGNN_FILE_F32, 3, 1);
     for (const char* sampler : samplers) {
         const std::string all = std::string("--hidden 8 --layers 2 --fanout 4,3 --batch 60 --epochs 2 --eval sampled --sampler ") + sampler + " ";

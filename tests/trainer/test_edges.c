@@ -104,6 +104,17 @@ TEST(rows_of_edges_lie_where_options_say_and_are_counted)
     CHECK(says(note));
 }
 
+/* Each part's file has the rows of its edges (ggnn-data partition --extract). */
+TEST(devices_that_train_on_parts_have_the_rows_of_their_edges)
+{
+    CHECK_EQ(finish(start("ggnn-data", "partition edges.ggnn --method pagraph --extract --parts 2 --hops 2 --out edges.part")), 0);
+    for (size_t m = 0; m < sizeof model / sizeof *model; m++) {
+        CHECK_EQ(trainf("%s %s --devices 2 --partition pagraph --partition-file edges.part --eval-every 0 --log whole", shared, model[m]), 0);
+        CHECK_EQ(trainf("%s %s --data edges.part.{r} --devices 2 --partition pagraph --eval-every 0 --log parts", shared, model[m]), 0);
+        CHECK(same_epochs("whole", "parts"));
+    }
+}
+
 /* Full evaluation reads the rows of whole lists, as sampled evaluation of all neighbours does. */
 TEST(both_evaluations_see_the_same_rows)
 {
@@ -196,6 +207,7 @@ int main(int argc, char** argv)
     add_edges("planted.ggnn", "edges.ggnn", GGNN_FILE_F32, 5, 1);
     RUN(losses_are_the_same_bits_wherever_rows_of_edges_lie);
     RUN(rows_of_edges_lie_where_options_say_and_are_counted);
+    RUN(devices_that_train_on_parts_have_the_rows_of_their_edges);
     RUN(both_evaluations_see_the_same_rows);
     RUN(losses_follow_the_rows);
     RUN(a_checkpoint_goes_on_over_the_same_rows_alone);
