@@ -1838,13 +1838,15 @@ static ggnni_range ggnni_cut(int64_t n, int64_t i, int64_t pieces)
 // fast.)
 #if defined(__GNUC__)
 #define GGNNI_PREFETCH(address) __builtin_prefetch(address, 0, 2)
-#define GGNNI_PREFETCHES static inline __attribute__((always_inline)) // GCC drops calls that only prefetch
+#define GGNNI_INLINE static inline __attribute__((always_inline))
+#define GGNNI_PREFETCHES GGNNI_INLINE // GCC drops calls that only prefetch
 // A hot loop begins alike in every program: placed by chance, append-unique is up to 15 % slower, MAX and
 // gather 8 %. Apart, its registers are not its caller's either.
 #define GGNNI_HOT   static __attribute__((aligned(64)))
 #define GGNNI_APART static __attribute__((noinline, aligned(64)))
 #else
 #define GGNNI_PREFETCH(address) ((void)(address))
+#define GGNNI_INLINE     static inline
 #define GGNNI_PREFETCHES static
 #define GGNNI_HOT        static
 #define GGNNI_APART      static
@@ -3942,7 +3944,6 @@ static const ggnni_loops ggnni_plain = {
 #if defined(__x86_64__) && (!defined(_WIN32) || defined(__clang__))
 #define GGNNI_AVX
 #endif
-#define GGNNI_INLINE static inline __attribute__((always_inline))
 #ifdef __clang__
 #define GGNNI_UNROLL _Pragma("clang loop unroll(full)")
 #else
@@ -4106,19 +4107,22 @@ typedef struct {
     const ggnni_loops* loops;
 } ggnni_gather;
 
+enum { GGNNI_BY_ID, GGNNI_BY_POSITION, GGNNI_BY_MARK };
+
 static int64_t ggnni_gathered(const ggnni_gather* s, int64_t i)
 {
     return s->position ? s->position[i] : (int64_t)s->id[i];
 }
 
-static const char* ggnni_gathered_row(const ggnni_gather* s, int64_t i)
+GGNNI_INLINE const char* ggnni_gathered_row(const ggnni_gather* s, int64_t i, int by)
 {
-    if (!s->mark) return (const char*)ggnn_row(s->from, ggnni_gathered(s, i));
+    if (by == GGNNI_BY_ID) return (const char*)ggnn_row(s->from, s->id[i]);
+    if (by == GGNNI_BY_POSITION) return (const char*)ggnn_row(s->from, s->position[i]);
     ggnn_place at = ggnn_marked(s->mark[i]);
     return (const char*)(s->from->base ? s->from->base[at.slot] : s->from->rows) + at.row * s->from->pitch;
 }
 
-static void ggnni_gather_row(const ggnni_gather* s, char* out, const char* row)
+GGNNI_INLINE void ggnni_gather_row(const ggnni_gather* s, char* out, const char* row)
 {
     int64_t bytes = s->from->width * ggnn_type_bytes(s->from->type);
     if (s->as != s->from->type && s->as == GGNN_F32)
@@ -4131,9 +4135,9 @@ static void ggnni_gather_row(const ggnni_gather* s, char* out, const char* row)
         memcpy(out, row, (size_t)bytes);
 }
 
-GGNNI_HOT void ggnni_gather_piece(void* context, int64_t piece)
+// by: a constant, so that there are three loops without a branch per row.
+GGNNI_INLINE void ggnni_gather_piece_by(const ggnni_gather* s, int64_t piece, int by)
 {
-    const ggnni_gather* s = (const ggnni_gather*)context;
     int64_t     bytes = s->from->width * ggnn_type_bytes(s->from->type), ahead = ggnni_rows_ahead(bytes);
     ggnni_range rows = ggnni_cut(s->n, piece, s->pieces);
     const char* row[GGNNI_ROWS_AHEAD]; // a ring
@@ -4141,12 +4145,20 @@ GGNNI_HOT void ggnni_gather_piece(void* context, int64_t piece)
         const char*  now = i < rows.begin ? NULL : row[i & (GGNNI_ROWS_AHEAD - 1)]; // next may take its place
         const char** next = &row[(i + ahead) & (GGNNI_ROWS_AHEAD - 1)];
         if (i + ahead < rows.end) {
-            *next = ggnni_gathered_row(s, i + ahead);
+            *next = ggnni_gathered_row(s, i + ahead, by);
             ggnni_prefetch_row(*next, bytes);
         }
         if (now) ggnni_gather_row(s, s->out + i * s->pitch_out, now);
     }
     GGNNI_STREAMED();
+}
+
+GGNNI_HOT void ggnni_gather_piece(void* context, int64_t piece)
+{
+    const ggnni_gather* s = (const ggnni_gather*)context;
+    if (s->mark) ggnni_gather_piece_by(s, piece, GGNNI_BY_MARK);
+    else if (s->position) ggnni_gather_piece_by(s, piece, GGNNI_BY_POSITION);
+    else ggnni_gather_piece_by(s, piece, GGNNI_BY_ID);
 }
 
 // By id, by position or by mark: the others are NULL.
