@@ -440,6 +440,21 @@ TEST(rows_of_edges_are_read_wherever_they_lie)
             for (const char* key : {"loss", "val_loss"}) same_numbers("gpu", "other", "epoch", key, 0);
             if (test_errors) printf("  %s\n", how);
         }
+        // Of a limit rows of edges have what batches and the network leave, once; lists and rows of nodes have the rest.
+        const std::string tiers = "--backend cuda-emulated --reserve-bytes 0 --log other ";
+        CHECK_EQ(train(all + tiers + "--store-graph 0 --store-features 0 --store-edges 0"), 0);
+        const double least = logged("other", "final", "device_memory_bytes")[0];
+        const double rows = 3000 * (type == GGNN_FILE_F32 ? 20 : 32);
+        for (double limit : {least + rows / 2, least + rows + 12000}) {
+            const bool all_fit = limit > least + rows;
+            CHECK_EQ(train(all + tiers + "--store-edges 1 --device-memory " + std::to_string(static_cast<int64_t>(limit))), 0);
+            for (const char* key : {"loss", "val_loss"}) same_numbers("gpu", "other", "epoch", key, 0);
+            const double most = logged("other", "final", "device_memory_bytes")[0];
+            CHECK(most <= limit && most > limit - 10000);
+            CHECK_EQ(shell("grep -q ' of 3000 rows of edges are stored' out") == 0, !all_fit);
+            CHECK_EQ(shell("grep -q '^rows of edges: own part 3.00 k' out") == 0, all_fit);
+            if (test_errors) printf("  %.0f of %.0f, %.0f without\n", most, limit, least);
+        }
         CHECK_EQ(train(all + "--devices 2 --store replica --log gpu --backend cuda-emulated"), 0);
         for (const char* how : {"", "--store-edges .5 --cache-edges .2"}) {
             CHECK_EQ(train(all + "--devices 2 --log other --backend cuda-emulated " + how), 0);

@@ -1192,7 +1192,8 @@ static int64_t bytes_by_role(const task* t, const tiers_source* from, int32_t pa
     bytes += from->exchange ? arrays_of(from, N, t->graph.num_edges) : arrays_of(from, lists, edges);
     if (parts > 1 && from->owners == GGNN_OWNER_HASH) bytes += (samplers ? 2 : 1) * N * (int64_t)sizeof(ggnn_node);
     const int64_t E = t->graph.num_edges, by = parts - samplers;
-    if (from->edges.rows && part < by) bytes += (E / by * (part + 1) + E % by * (part + 1) / by - E / by * part - E % by * part / by) * from->edges.pitch;
+    if (from->edges.rows && from->exchange) bytes += E * from->edges.pitch;
+    else if (from->edges.rows && part < by) bytes += (E / by * (part + 1) + E % by * (part + 1) / by - E / by * part - E % by * part / by) * from->edges.pitch;
     return bytes;
 }
 

@@ -470,26 +470,6 @@ static bool agree(tier_plan* p, bool* holds, error* why)
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* Rows of edges have what they ask for where the device with least memory has it; lists and rows of nodes have the rest. */
-static bool fill_edges(tier_plan* p, error* why)
-{
-    const tier_options* c = &p->options;
-    const tiers_devices all = {0, p->comm ? p->comm->ranks : 1};
-    const int64_t E = p->data.edges.rows ? p->data.graph.num_edges : 0, pitch = p->data.edges.pitch;
-    const int64_t cached = ggnn_fill_ratio(c->cache_edges, E), stored = smaller(ggnn_fill_ratio(c->store_edges, E), E - cached);
-    const int32_t parts = row_parts(p), most = p->plan.placement ? p->plan.placement->most : 1;
-    int64_t room = ggnn_fill_auto(p->total, tier_plan_beside(p), c->reserve_bytes);
-    if (E == 0 || !least(p, &room, all, why)) return E == 0;
-    p->plan.edges_cached = smaller(cached, room / pitch);
-    const int64_t each = (room / pitch - p->plan.edges_cached) / most; /* rows of a part */
-    p->plan.edges_stored = each < stored / parts + (stored % parts > 0) ? each * parts : stored;
-    if (p->plan.edges_cached < cached || p->plan.edges_stored < stored)
-        tier_plan_note(p, "--store-edges %g, --cache-edges %g: %" PRId64 " of %" PRId64 " rows of edges are stored and %" PRId64 " of %" PRId64
-                       " cached, as the device has no room for more", c->store_edges, c->cache_edges, p->plan.edges_stored, stored,
-                       p->plan.edges_cached, cached);
-    return true;
-}
-
 bool tier_plan_open(tier_plan* p, const tier_options* c, const tier_data* t, comm* with, comm* over, device* d, error* why)
 {
     begin(p, c, ggnn_sizes_of(&t->graph, &t->features), t->graph.num_nodes, over ? over->locals : 1);
@@ -498,7 +478,7 @@ bool tier_plan_open(tier_plan* p, const tier_options* c, const tier_data* t, com
     p->peaks = device_room(d) != INT64_MAX;
     if (!make_work(p, why) || !place(p, why) || !tier_plan_meet(p, with, d, why)) return false;
     p->total = tier_plan_total(p, c->device_memory, d);
-    return fill_edges(p, why);
+    return true;
 }
 
 bool tier_plan_order(tier_plan* p, const ggnn_sampling* how, const tiers_view* there, error* why)
@@ -720,11 +700,11 @@ static int64_t edge_bytes(const tier_plan* p)
 {
     const int32_t parts = row_parts(p), most = p->plan.placement ? p->plan.placement->most : 1;
     const int64_t stored = p->plan.edges_stored;
-    if (!parts) return 0; /* there is no plan */
+    if (!parts || !stores(p, TIERS_FEATURES)) return 0; /* there is no plan, or who samples has none */
     return (p->plan.edges_cached + (stored / parts + (stored % parts > 0)) * most) * p->data.edges.pitch;
 }
 
-/* A CPU's limit is for lists, rows and rankings alone. */
+/* A CPU's limit is for lists, rows, those of edges, and rankings alone. */
 int64_t tier_plan_beside(const tier_plan* p)
 {
     return edge_bytes(p) + (p->peaks ? tiers_overhead(p->parts, p->plan.placement ? p->plan.placement->most : 1) : 0);
@@ -765,9 +745,30 @@ static bool fill_tiers(tier_plan* p, int64_t room, int64_t* left, error* why)
     return fill_cache(p, *left, why);
 }
 
+/* Rows of edges have what they ask for where the reader with least memory has it; lists and rows of nodes have the rest. */
+static bool fill_edges(tier_plan* p, int64_t peak, error* why)
+{
+    const tier_options* c = &p->options;
+    const int64_t E = p->data.edges.rows ? p->data.graph.num_edges : 0, pitch = p->data.edges.pitch;
+    const int64_t cached = ggnn_fill_ratio(c->cache_edges, E), stored = smaller(ggnn_fill_ratio(c->store_edges, E), E - cached);
+    const int32_t parts = row_parts(p), most = p->plan.placement ? p->plan.placement->most : 1;
+    p->plan.edges_cached = p->plan.edges_stored = 0;
+    int64_t room = room_of(p, peak);
+    if (E == 0 || !least(p, &room, readers_of(p, TIERS_FEATURES), why)) return E == 0;
+    const int64_t keeps = smaller(cached, room / pitch), each = (room / pitch - keeps) / most; /* rows of a cache, of a part */
+    const int64_t shares = each < stored / parts + (stored % parts > 0) ? each * parts : stored;
+    if (keeps < cached || shares < stored)
+        tier_plan_note(p, "--store-edges %g, --cache-edges %g: %" PRId64 " of %" PRId64 " rows of edges are stored and %" PRId64 " of %" PRId64
+                       " cached, as the device has no room for more", c->store_edges, c->cache_edges, shares, stored, keeps, cached);
+    if (alone_by_role(p) && !reads(p, TIERS_FEATURES)) return true; /* who samples has none */
+    p->plan.edges_cached = keeps;
+    p->plan.edges_stored = shares;
+    return true;
+}
+
 static bool fill_once(tier_plan* p, int64_t peak, error* why)
 {
-    if (!fill_tiers(p, room_of(p, peak), &p->left, why)) return false;
+    if (!fill_edges(p, peak, why) || !fill_tiers(p, room_of(p, peak), &p->left, why)) return false;
     p->left -= cached_bytes(p);
     return true;
 }

@@ -446,7 +446,7 @@ static bool set_parts(tiers* t, const cutter* k, const part_tables* to, holding*
         const int32_t r = t->source[k->kind][p];
         holding* of = (holding*)(void*)((char*)all + (size_t)r * holding_bytes(t));
         const piece it = *part_of(t, of, k, p);
-        if (!it.nodes) continue;
+        if (!it.nodes || !k->at.stored) continue;
         char* memory = reach(t, of, r, why);
         if (!memory) return false;
         set_slot(to, k, p, memory + it.at, it);
@@ -559,7 +559,8 @@ static void lay_out_edges(layouts* y, tiers* t, const tiers_source* from, int64_
     const int64_t cached = from->plan ? from->plan->edges_cached : 0, stored = from->plan ? from->plan->edges_stored : from->graph.num_edges;
     y->split[TIERS_EDGES] = from->edges.rows != NULL;
     for (int32_t p = 0; p <= parts; p++) bound[p] = cached + range_begin(stored, p, parts);
-    y->cut[TIERS_EDGES] = (cutter){from, TIERS_EDGES, {NULL, cached, NULL, bound, cached + stored, parts}, rows->first};
+    const bool apart = t->local_rank >= rows->first + parts; /* samples for others; one that trains along reads the host's */
+    y->cut[TIERS_EDGES] = (cutter){from, TIERS_EDGES, {NULL, apart ? 0 : cached, NULL, bound, apart ? 0 : cached + stored, parts}, rows->first};
     memcpy(t->source[TIERS_EDGES], t->source[TIERS_FEATURES], (size_t)parts * sizeof *t->source[0]);
 }
 
@@ -722,7 +723,8 @@ int64_t tiers_bytes(const tiers_source* from, int32_t part, int32_t parts)
     const piece rows = {rows_there(&from->features, own[TIERS_FEATURES].nodes), 0, 0};
     int64_t bytes = N * (int64_t)sizeof(int32_t) + (int64_t)bytes_of(from, TIERS_FEATURES, rows);
     const tiers_devices rows_by = tiers_readers(TIERS_FEATURES, parts, parts > 1 ? from->samplers : 0);
-    for (int32_t p = 0; from->edges.rows && p < rows_by.count; p++)
+    if (from->exchange) bytes += (int64_t)edge_bytes(&from->edges, &from->graph);
+    for (int32_t p = 0; from->edges.rows && !from->exchange && p < rows_by.count; p++)
         if (stores(parts > 1 ? from->placement : NULL, rows_by.first, part, p))
             bytes += (range_begin(from->graph.num_edges, p + 1, rows_by.count) - range_begin(from->graph.num_edges, p, rows_by.count)) * from->edges.pitch;
     bytes += (int64_t)bytes_of(from, TIERS_GRAPH, from->exchange ? whole : own[TIERS_GRAPH]);
