@@ -79,8 +79,9 @@
                                   row's place is looked up, by who samples for others as well, and counted, where
                                   tiers or parts are read; copy:
                                   into the queue and out of it; extract: rows, by exchange with the waiting for other
-                                  ranks; train: forward, backward, update; over training without evaluation: a device's utilisation. Each by the clock of the device that did it, on
-                                  a CPU added over its threads. batch: until a batch was there, all of its stages where
+                                  ranks. Each by the clock of the device that did it, on a CPU added over its threads.
+                                  train: forward, backward, update, from begin to end; over training without
+                                  evaluation: a device's utilisation. batch: until a batch was there, all of its stages where
                                   nothing overlaps. comm: in calls of all ranks; waited: until all had come, and for the
                                   queue
      {"event":"explain", "lists":{"predicted":{"cache","own","peer","host","reads"}, "counted":{...}}, "rows":{...},

@@ -421,7 +421,7 @@ TEST(preprocessed_rows_stand_for_the_first_layer)
     }
 }
 
-// Rows of edges in the device's memory, in the host's for tiers and parts: the CPU's losses, and each other's bits.
+// Rows of edges in the device's memory, in parts, caches and the host's: the CPU's losses, and each other's bits.
 TEST(rows_of_edges_are_read_wherever_they_lie)
 {
     static const char* const one[] = {"--store-graph 0 --store-features .4", "--cache presc --cache-ratio .3", "--pipeline serial",

@@ -166,7 +166,7 @@ static const entry table[] = {
         "The same of rows of features. Not given: all, with a --cache none.", 0}},
     {0, ALIKE | TIERS | NO_RESULT, AT(store_edges), 0, {"store-edges", OPTION_REAL, 0, 0, 1, 0,
         "The share of --edge-features whose rows lie in the devices' memory: the first ones behind those of --cache-edges, in the order of "
-        "the lists, which after ggnn-data reorder is hottest first.", 0}},
+        "the lists, which after ggnn-data reorder is hottest first. They come before lists and rows in --device-memory.", 0}},
     {0, ALIKE | TIERS | NO_RESULT, AT(cache_edges), 0, {"cache-edges", OPTION_REAL, 0, 0, 1, 0,
         "The share of --edge-features whose rows each device keeps for itself, the first ones.", 0}},
     {0, ALIKE | NO_RESULT, AT(prefer), 0, {"prefer", OPTION_CHOICE, 0, 0, 0, "graph|features",
