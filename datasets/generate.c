@@ -248,6 +248,14 @@ static void split_piece(void* context, int64_t piece)
     }
 }
 
+/* Bytes of split_by_in_degree. */
+static int64_t draw_bytes(const generate_options* how)
+{
+    const int64_t nodes = how->nodes, most = train_count(how, nodes, nodes / 2);
+    if (how->train_by != TRAIN_PROPORTIONAL) return 0;
+    return nodes * (int64_t)sizeof(float) + (most + 1) * (int64_t)sizeof(int64_t) + (int64_t)ggnn_sample_workspace_bytes(GGNN_WEIGHTED, most + 1);
+}
+
 /* As many train, drawn as the weighted sampler draws from one list of all nodes; the others by the same permutation. */
 static bool split_by_in_degree(uint8_t* split, const generate_shape* s, const ggnn_lists* lists, error* why)
 {
@@ -411,7 +419,7 @@ static bool generate_into(ggnn_file_writer* w, const generate_options* how, gene
         .most = how->directed ? 2 * how->edges : how->edges, /* as each of the first may be replaced by one more */
         .more_bytes = row_bytes(how),
         .memory = memory,
-        .held_bytes = bytes + generate_shape_bytes(how),
+        .held_bytes = bytes + generate_shape_bytes(how) + draw_bytes(how),
         .distinct = true,
         .both = !how->directed,
         .drop_loops = true,

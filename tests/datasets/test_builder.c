@@ -736,6 +736,12 @@ TEST(what_it_takes_is_said_before_the_work)
              resources_bytes(memory, 16 * edges + nodes * 8 + nodes / 8 + 16 + nodes * 4),
              resources_bytes(file, nodes * 8 + 2 * edges * (int64_t)sizeof(ggnn_node) + nodes * (4 * 4 + 4 + 1)));
     CHECK(prints("err", words));
+    strcat(line, " --train-by proportional"); /* a degree of each node; of each that trains its number and a draw */
+    CHECK_EQ(run("", line), 0);
+    const int64_t draws = 4 * nodes + 8 * (nodes / 2 + 1) + (int64_t)ggnn_sample_workspace_bytes(GGNN_WEIGHTED, nodes / 2 + 1);
+    snprintf(words, sizeof words, "/p.ggnn: takes about %s of memory (--memory 1.07 GB)",
+             resources_bytes(memory, 16 * edges + nodes * 8 + nodes / 8 + 16 + nodes * 4 + draws));
+    CHECK(prints("err", words));
 }
 
 /* Blocks of 512 bytes that the programs run so far have made the disk write. */
