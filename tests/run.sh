@@ -20,7 +20,7 @@ export TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=0
 
 # Stages, each with the seconds it may take on two quiet cores with nothing built before. Those of make test add up to under 600.
 quick="plain:110 asan:200 clang:35 vendor:85 fuzz:25 install:5 emulated:135"
-slow="plain_slow:120 bare:45 vendor_all:90 asan_slow:110 emulated_slow:260 tsan:100 node64:100 orders:100 emulated_asan:80 faults:80 race:240 emulated64:120"
+slow="plain_slow:120 bare:45 vendor_all:90 asan_slow:110 emulated_slow:320 tsan:100 node64:100 orders:100 emulated_asan:80 faults:80 race:240 emulated64:120"
 
 say() { printf '== %s\n' "$*"; }
 pass() { passed=$((passed + 1)); echo "$form ${1:-$form}" >>"$ran"; }
@@ -320,7 +320,7 @@ stage_emulated() {
 
 stage_emulated_slow() {
     say "tests of seconds on the emulator"
-    build build "emulated cuda-tests all" CC="$CC" && OPTION=--slow run build test_cuda_train test_cuda_steps test_cuda_block test_cuda_sample test_cuda_attention test_simt
+    build build "emulated cuda-tests all" CC="$CC" && OPTION=--slow run build test_cuda_train test_cuda_steps test_cuda_block test_cuda_sample test_cuda_attention test_cuda_split test_simt
     lines tests/kit.sh whole
 }
 

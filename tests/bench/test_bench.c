@@ -287,7 +287,7 @@ TEST(own_sizes_run_once_and_alone)
 
 TEST(without_memory_it_says_so)
 {
-    for (int n = 1; n <= 61; n += test_is("--quick") ? 15 : 4) {
+    for (int n = 1; n <= 61; n += test_is("--quick") ? 30 : 4) {
         char before[64], line[800];
         snprintf(before, sizeof before, "GGNN_TEST_FAIL_ALLOCATION=%d", n);
         snprintf(line, sizeof line, "unique gather --quick --data %s --threads 1 --reps 1 --min-time 0",

@@ -1181,11 +1181,11 @@ int main(int argc, char** argv)
         RUN(devices_with_their_own_training_nodes_write_the_cpus_log);
         RUN(devices_train_on_parts_of_a_graph_as_on_the_whole);
         RUN(what_a_device_needs_and_has_not_is_said_before_loading);
-    RUN(memory_follows_the_role_where_a_device_has_it);
-    RUN(what_a_device_needs_is_the_sum_of_its_arrays);
+        RUN(memory_follows_the_role_where_a_device_has_it);
+        RUN(what_a_device_needs_is_the_sum_of_its_arrays);
         RUN(what_lies_in_tiers_trains_as_what_is_resident);
         RUN_SLOW(parts_that_come_in_several_pieces_train_as_replicas);
-        RUN(every_policy_has_the_same_losses_in_every_pipeline_of_a_device);
+        RUN_SLOW(every_policy_has_the_same_losses_in_every_pipeline_of_a_device);
         RUN(hubs_isolated_nodes_and_rows_of_any_width_lie_in_a_devices_tiers);
         RUN(parts_of_a_batch_read_what_the_cpu_reads);
         RUN(memory_that_cannot_be_pinned_is_copied_and_that_is_said);
@@ -1195,8 +1195,8 @@ int main(int argc, char** argv)
         RUN(reads_are_counted_on_the_device_where_it_has_room);
         RUN(ids_are_found_by_a_map_where_the_device_has_room_for_it);
         RUN(a_ranking_that_is_the_order_of_ids_takes_no_memory_of_the_device);
-        RUN(parts_on_a_dgx_are_read_over_its_links);
-    RUN(parts_are_placed_for_the_links_that_the_driver_has);
+        RUN_SLOW(parts_on_a_dgx_are_read_over_its_links);
+        RUN_SLOW(parts_are_placed_for_the_links_that_the_driver_has);
         RUN(processes_with_a_device_each_give_the_bits_of_threads);
         RUN_SLOW(nccl_gives_the_bits_of_threads_and_processes_without);
         RUN_SLOW(parts_of_a_batch_give_the_bits_of_threads_and_processes_with_nccl_and_without);
