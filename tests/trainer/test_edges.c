@@ -85,6 +85,9 @@ TEST(rows_of_edges_lie_where_options_say_and_are_counted)
     trains_alike("host", "--devices 3 --store parts");
     read_log(&second, "other", "ranks");
     CHECK(of_log("edge_rows", "own", P) > 0 && of_log("edge_rows", "own", P) + of_log("edge_rows", "peer", P) == reads);
+    CHECK_EQ(trainf("%s --devices 7 --log seven", shared), 0); /* which do not divide E */
+    trains_alike("seven", "--devices 7 --store parts");
+    CHECK(E % 7 > 0);
     trains_alike("host", "--devices 4 --pipeline factored --samplers 1 --store-edges .5 --cache-edges .25");
     read_log(&second, "other", "tiers");
     CHECK_EQ(logged_in(&second, "edge_rows", "own", 3) + logged_in(&second, "edge_rows", "cache", 3), 0); /* who samples has no rows */

@@ -444,32 +444,6 @@ static bool make_work(tier_plan* p, error* why)
     return p->work != NULL;
 }
 
-/* The least of these ranks; of a supposed plan they are alike. */
-static bool least(tier_plan* p, int64_t* value, tiers_devices of, error* why)
-{
-    comm* c = p->comm;
-    if (!c) return true;
-    int64_t* all = memory_new((size_t)c->ranks * sizeof *all, "memory of devices", why);
-    if (!all) return false;
-    all[c->rank] = *value;
-    bool good = comm_gather_each(c, all, sizeof *all, why);
-    for (int32_t r = of.first; good && r < of.first + of.count; r++)
-        if (r == of.first || all[r] < *value) *value = all[r];
-    memory_free(all);
-    return good;
-}
-
-/* Does it hold on every rank? */
-static bool agree(tier_plan* p, bool* holds, error* why)
-{
-    int64_t value = *holds;
-    const bool good = least(p, &value, (tiers_devices){0, p->comm ? p->comm->ranks : 1}, why);
-    *holds = value != 0;
-    return good;
-}
-
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-
 bool tier_plan_open(tier_plan* p, const tier_options* c, const tier_data* t, comm* with, comm* over, device* d, error* why)
 {
     begin(p, c, ggnn_sizes_of(&t->graph, &t->features), t->graph.num_nodes, over ? over->locals : 1);
@@ -554,6 +528,7 @@ void tier_plan_close(tier_plan* p)
 
 /* ==== filling =================================================================================================== */
 
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* Bytes of the entries of a cache of both kinds that has the ranks below these. */
 static int64_t dual_bytes(const tier_plan* p, const ggnn_sizes* of, const int64_t cached[TIERS_KINDS])
@@ -605,6 +580,30 @@ static int64_t cache_bytes(const tier_plan* p)
     if (c->cache_bytes >= 0) return c->cache_bytes;
     if (p->file.cached && c->cache == DUAL) return dual_bytes(p, &p->sizes, p->from_file);
     return c->cache == DUAL ? ggnn_fill_ratio(c->cache_ratio, rows + lists) : ggnn_fill_ratio(c->cache_ratio, N) * p->sizes.row;
+}
+
+/* The least of these ranks; of a supposed plan they are alike. */
+static bool least(tier_plan* p, int64_t* value, tiers_devices of, error* why)
+{
+    comm* c = p->comm;
+    if (!c) return true;
+    int64_t* all = memory_new((size_t)c->ranks * sizeof *all, "memory of devices", why);
+    if (!all) return false;
+    all[c->rank] = *value;
+    bool good = comm_gather_each(c, all, sizeof *all, why);
+    for (int32_t r = of.first; good && r < of.first + of.count; r++)
+        if (r == of.first || all[r] < *value) *value = all[r];
+    memory_free(all);
+    return good;
+}
+
+/* Does it hold on every rank? */
+static bool agree(tier_plan* p, bool* holds, error* why)
+{
+    int64_t value = *holds;
+    const bool good = least(p, &value, (tiers_devices){0, p->comm ? p->comm->ranks : 1}, why);
+    *holds = value != 0;
+    return good;
 }
 
 /* --parallel split: rows of a part are its device's own, as no other one reads them. (Lists are dealt by their bytes.) */
