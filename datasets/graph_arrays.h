@@ -1,0 +1,56 @@
+/* graph_arrays.h - arrays become the parts of a graph: edges, sparse rows, features, labels, splits. The readers of formats that
+   have arrays share it. Each function hands what it reads to the builder, in a stream; a wrong shape or value is an error that
+   names the array. The caller closes the arrays that it opened. */
+#ifndef DATASETS_GRAPH_ARRAYS_H
+#define DATASETS_GRAPH_ARRAYS_H
+#include "datasets/arrays.h"
+#include "datasets/builder.h"
+
+/* ---- edges: from builder_begin_edges to builder_end_edges, where not said otherwise ---------------------------- */
+
+/* name: "edges" (E, 2), or "edge_index" (2, E). num_nodes, both: as builder_edges has them. */
+bool read_edge_array(builder* b, const array_set* set, const char* name, int64_t num_nodes, bool both, error* why);
+
+/* Between begin and end: sources from one array, targets from another; data NULL: no weights. */
+bool read_columns(builder* b, array* from, array* to, array* data, int64_t count, error* why);
+
+/* An array of `count` sources, then as many targets, opened once more at its targets, so that both halves stream side by
+   side. */
+bool open_targets(array* a, const array_set* set, const char* name, int64_t count, error* why);
+
+/* ---- a sparse matrix by rows ---------------------------------------------------------------------------------- */
+
+typedef struct {                 /* read from its first row to its last */
+    array indptr, indices, data; /* data.in NULL: ones */
+    int64_t rows, row, end;      /* end: of the row so far, an offset into indices */
+} sparse_rows;
+
+/* names: of indptr, indices and data, which may be missing unless has_data. rows < 0: as many as indptr says. sparse_close
+   is due after a failure, too. */
+bool sparse_open(sparse_rows* m, const array_set* set, const char* const names[3], int64_t rows, bool has_data, error* why);
+void sparse_close(sparse_rows* m);
+
+/* The number of elements in the next row; -1 on failure. The caller reads them from indices and data. */
+int64_t sparse_next(sparse_rows* m, error* why);
+bool sparse_end(sparse_rows* m, error* why); /* all has been read */
+
+/* Row v has the edges out of v (CSR) or into it (CSC). */
+bool read_sparse_edges(builder* b, sparse_rows* m, bool outgoing, const builder_edges* about, error* why);
+
+/* Two sizes; and the number of nodes of an adjacency matrix, which is square. */
+bool read_shape(int64_t shape[2], const array_set* set, const char* name, error* why);
+bool read_square(int64_t* nodes, const builder* b, const array_set* set, const char* name, error* why);
+
+/* ---- features, labels, splits --------------------------------------------------------------------------------- */
+
+bool read_dense_features(builder* b, array* a, error* why); /* (nodes, width), or (nodes) */
+
+/* A dense row at a time; elements that are there twice add up, as in SciPy. */
+bool read_sparse_features(builder* b, sparse_rows* m, int64_t width, error* why);
+
+bool read_dense_labels(builder* b, array* a, error* why); /* (nodes), or (nodes, 1) */
+
+/* Arrays named split, or train, val and test (mask, masks): masks are bools, bytes and floats, wider integers are ids. None:
+   no splits. Nothing is read where --split asks for others. */
+bool read_splits(builder* b, const array_set* set, error* why);
+#endif
