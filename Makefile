@@ -229,16 +229,16 @@ show: # what was found
 help: # the targets
 	@sed -n 's/^\([a-z][a-z -]*\):[^=]*# \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | sort | while IFS='|' read -r name what; do printf '  %-22s %s\n' "$$name" "$$what"; done
 
-# ---- make install [DESTDIR=] [PREFIX=/usr/local] ---------------------------------------------------------------------
-VERSION := $(shell sed -n 's/.define GGNN_VERSION "\(.*\)"/\1/p' ggnn.h)
-install: all # headers, tools, pkg-config file; DESTDIR=, PREFIX=/usr/local
-	install -d "$(DESTDIR)$(PREFIX)/include" "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(PREFIX)/share/pkgconfig"
-	install -m 644 ggnn.h ggnn_reference.h ggnn_cuda.cuh ggnn_plan.h "$(DESTDIR)$(PREFIX)/include"
+# ---- make install [DESTDIR=] [PREFIX=/usr/local], make dist ----------------------------------------------------------
+VERSION := $(shell sed -n 's/^.define GGNN_VERSION "\(.*\)"/\1/p' ggnn.h)
+install: all # headers, tools, files for CMake and pkg-config; DESTDIR=, PREFIX=/usr/local
+	sh packaging/install.sh "$(DESTDIR)$(PREFIX)" $(VERSION)
+	install -d "$(DESTDIR)$(PREFIX)/bin"
 	install $(TOOLS) "$(DESTDIR)$(PREFIX)/bin"
-	printf 'Name: ggnn\nDescription: graph sampling and GNN kernels in one C99 header\nVersion: $(VERSION)\nCflags: -I"%s/include"\nLibs: -lm\n' \
-	    "$(PREFIX)" > "$(DESTDIR)$(PREFIX)/share/pkgconfig/ggnn.pc"
+dist: # build/dist: each header alone, the source archive, SHA256SUMS
+	@bash packaging/dist.sh $(BUILD)/dist $(VERSION)
 
 clean:
 	rm -rf build build64
-.PHONY: all tests fuzzers bench bench-check bench-rivals gpu gpu-tests gpu-test gpu-sanitize gpu-bench gpu-kit gpu-check cuda run check test test-all fuzz mutate show nccl-flags help install clean FORCE
+.PHONY: all tests fuzzers bench bench-check bench-rivals gpu gpu-tests gpu-test gpu-sanitize gpu-bench gpu-kit gpu-check cuda run check test test-all fuzz mutate show nccl-flags help install dist clean FORCE
 .SECONDARY:
