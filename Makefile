@@ -231,14 +231,15 @@ help: # the targets
 
 # ---- make install [DESTDIR=] [PREFIX=/usr/local], make dist ----------------------------------------------------------
 VERSION := $(shell sed -n 's/^.define GGNN_VERSION "\(.*\)"/\1/p' ggnn.h)
-install: all # headers, tools, files for CMake and pkg-config; DESTDIR=, PREFIX=/usr/local
-	sh packaging/install.sh "$(DESTDIR)$(PREFIX)" $(VERSION)
+install: all install-headers # headers, tools, files for CMake and pkg-config; DESTDIR=, PREFIX=/usr/local
 	install -d "$(DESTDIR)$(PREFIX)/bin"
 	install $(TOOLS) "$(DESTDIR)$(PREFIX)/bin"
+install-headers: # the same without the tools: nothing is compiled
+	sh packaging/install.sh "$(DESTDIR)$(PREFIX)" $(VERSION)
 dist: # build/dist: each header alone, the source archive, SHA256SUMS
 	@bash packaging/dist.sh $(BUILD)/dist $(VERSION)
 
 clean:
 	rm -rf build build64
-.PHONY: all tests fuzzers bench bench-check bench-rivals gpu gpu-tests gpu-test gpu-sanitize gpu-bench gpu-kit gpu-check cuda run check test test-all fuzz mutate show nccl-flags help install dist clean FORCE
+.PHONY: all tests fuzzers bench bench-check bench-rivals gpu gpu-tests gpu-test gpu-sanitize gpu-bench gpu-kit gpu-check cuda run check test test-all fuzz mutate show nccl-flags help install install-headers dist clean FORCE
 .SECONDARY:

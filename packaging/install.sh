@@ -1,6 +1,6 @@
 #!/bin/sh
-# install.sh PREFIX VERSION - puts the files of packaging/files under PREFIX: what `make install` does besides the tools. In
-# the project's folder. CMakeLists.txt installs the same bytes.
+# install.sh PREFIX VERSION - puts the files of packaging/files under PREFIX: what `make install-headers` runs in the
+# project's folder. CMakeLists.txt installs the same bytes.
 set -eu
 prefix=$1 version=$2
 grep -v '^#' packaging/files | while read -r pattern folder; do
