@@ -19,7 +19,7 @@ export OMP_WAIT_POLICY=passive # programs run side by side: threads that wait le
 export TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=0
 
 # Stages, each with the seconds it may take on two quiet cores with nothing built before. Those of make test add up to under 600.
-quick="plain:110 asan:200 clang:35 vendor:85 fuzz:25 install:5 emulated:135"
+quick="plain:110 asan:200 clang:35 vendor:85 fuzz:25 install:8 emulated:135"
 slow="plain_slow:120 bare:45 vendor_all:90 asan_slow:110 emulated_slow:320 tsan:100 node64:100 orders:100 emulated_asan:80 faults:80 race:240 emulated64:120"
 
 say() { printf '== %s\n' "$*"; }
@@ -282,24 +282,8 @@ stage_fuzz() {
 }
 
 stage_install() {
-    say "make install"
-    local root
-    root=$(mktemp -d)
-    if make -s install DESTDIR="$root" PREFIX=/usr CC="$CC" >"$logs/install" 2>&1 && [ -x "$root/usr/bin/ggnn-train" ] && [ -x "$root/usr/bin/ggnn-data" ] &&
-        [ -f "$root/usr/include/ggnn_cuda.cuh" ] && grep -q '^Version: [0-9]' "$root/usr/share/pkgconfig/ggnn.pc" && "$CC" -I"$root/usr/include" examples/vendor.c -o "$root/vendor" -lm && "$root/vendor" >/dev/null; then pass
-    else fail "make install"; tail -n 5 "$logs/install"; fi
-    if installs_with_blanks "$root"; then pass; else fail "make install with blanks in PREFIX and DESTDIR"; tail -n 5 "$logs/install"; fi
-    rm -rf "$root"
-}
-
-# DESTDIR and PREFIX with blanks; pkg-config's flags lead to the header. BUILD with blanks is refused with a sentence.
-installs_with_blanks() {
-    local flags="-I\"$1/a b/include\""
-    make -s install DESTDIR="$1/my root" PREFIX="/the prefix" CC="$CC" >"$logs/install" 2>&1 && [ -x "$1/my root/the prefix/bin/ggnn-data" ] &&
-        make -s install PREFIX="$1/a b" CC="$CC" >>"$logs/install" 2>&1 && [ ! -e "$1/a" ] || return 1
-    if command -v pkg-config >/dev/null; then flags=$(PKG_CONFIG_PATH="$1/a b/share/pkgconfig" pkg-config --cflags ggnn) || return 1; fi
-    eval "$CC $flags examples/vendor.c -o '$1/a b/vendor' -lm" && "$1/a b/vendor" >/dev/null || return 1
-    make BUILD="a b" show 2>&1 | grep -q 'BUILD=a b: make knows no folder with blanks in its name'
+    say "make install, make dist"
+    lines tests/install.sh "$CC"
 }
 
 # The CUDA kernels on the CPU, every thread in turn, and the tools over the emulator.

@@ -122,6 +122,7 @@ version=$(sed -n 's/^#define GGNN_VERSION "\(.*\)"/\1/p' ggnn.h)
 number=$(echo "$version" | awk -F. '{ print $1 * 10000 + $2 * 100 + $3 }')
 check "ggnn.h says its version as a number, twice" test "$(grep -cE "^#define (GGNN_VERSION_NUMBER|GGNNI_LOOPS_VERSION) $number( |$)" ggnn.h)" = 2
 for header in ggnn.h ggnn_reference.h ggnn_cuda.cuh ggnn_plan.h; do check "$header says its version" grep -q "^// $header - v$version - " $header; done
+check "vcpkg.json says ggnn.h's version" grep -q "^  \"version\": \"$version\",$" packaging/vcpkg/ports/ggnn/vcpkg.json
 
 # A vendor can declare every public struct before it is defined: it has a tag, which is its name.
 tagged() { # tagged HEADER...
