@@ -145,7 +145,7 @@ target_link_libraries(app ggnn::cuda)
 END
     printf '#include "ggnn_cuda.cuh"\nstatic_assert(__cplusplus == 201703L, "C++17");\ncudaError_t use(ggnn_cuda_batch* b) { return ggnn_cuda_batch_init(b, nullptr, nullptr); }\n' >"$work/nvcc/kernels.cu"
     printf '#include <cuda_runtime.h>\nint main() { int n; return cudaGetDeviceCount(&n) == cudaErrorInvalidValue; }\n' >"$work/nvcc/app.cpp"
-    check "ggnn::cuda: C++17 by nvcc, and CUDA's runtime for a program in C++" built nvcc -DCMAKE_CUDA_ARCHITECTURES=80
+    check "ggnn::cuda: C++17 by nvcc, and CUDA's runtime for a program in C++" built nvcc -DCMAKE_CUDA_ARCHITECTURES=80 -DCMAKE_CUDA_STANDARD=14
     check "which runs" "$work/nvcc/build/app"
 }
 
@@ -153,7 +153,8 @@ group_emulated() { # kernels on the CPU
     { block docs/RECIPES.md 2; } | project emulated "C CXX"
     cp "$tree/examples/vendor.cu" "$work/emulated"
     printf '#define GGNN_IMPLEMENTATION\n#include "ggnn.h"\n' >"$work/emulated/ggnn.c"
-    check "ggnn::emulated, as docs/RECIPES.md has it" built emulated -DCMAKE_CXX_FLAGS="-Wall -Wextra -Werror -Wno-unknown-pragmas"
+    check "ggnn::emulated, as docs/RECIPES.md has it" built emulated -DCMAKE_CXX_STANDARD=14 \
+        -DCMAKE_CXX_FLAGS="-Wall -Wextra -Werror -Wno-unknown-pragmas"
     prints "ggnn::emulated runs kernels" "3 4.5, as the CPU" "$work/emulated/build/vendor"
 }
 
@@ -168,8 +169,9 @@ group_conan() {
     id=$(conan list "ggnn/$version:*" 2>"$work/$group.log" | grep -oE '^ +[0-9a-f]{40}$' | head -n 1 | tr -d ' ')
     check "its package has the files of make install" diff -r -x 'conan*' -x licenses "$moved" "$(conan cache path "ggnn/$version:$id" 2>"$work/$group.log")"
     check "and is the same for every compiler and build" conan install --requires="ggnn/$version" -s build_type=Debug -s compiler.cppstd=20 --build=never \
-        -g PkgConfigDeps -of "$work/conan-pc"
-    check "Conan's file for pkg-config has libm" grep -q '^Libs:.* -lm' "$work/conan-pc/ggnn.pc"
+        -g PkgConfigDeps -g CMakeDeps -of "$work/conan-user"
+    check "Conan's file for pkg-config has libm" grep -q '^Libs:.* -lm' "$work/conan-user/ggnn.pc"
+    check "Conan writes no targets of its own" not sh -c 'ls "$1" | grep -i "^ggnn.*cmake$\|^findggnn"' - "$work/conan-user"
 }
 
 group_vcpkg() {
@@ -189,7 +191,7 @@ group_archive() { # of make dist: the same bytes from a clone and from itself, a
     check "make dist" make -s -C "$tree" dist
     cp -r "$tree/build/dist" "$work/dist"
     check "SHA256SUMS is right" sh -c 'cd "$1" && sha256sum -c --quiet SHA256SUMS && [ "$(wc -l <SHA256SUMS)" = "$(ls | grep -vc SHA256SUMS)" ]' - "$work/dist"
-    find "$tree" -name '*.h' -exec touch {} +
+    find "$tree" -name '*.h' -exec touch {} + -exec chmod g+w {} +
     check "make dist gives the same bytes again" sh -c 'make -s -C "$1" dist && diff -r "$1/build/dist" "$2"' - "$tree" "$work/dist"
     check "the archive unpacks" tar -xzf "$work"/dist/*.tar.gz -C "$work"
     sources=$(echo "$work"/ggnn-*)
@@ -210,7 +212,7 @@ prepare() {
     tree=$work/tree moved="$work/moved here"
     mkdir "$tree"
     if [ -e .git ]; then git ls-files -z -co --exclude-standard; else find . -path ./build -prune -o -type f -print0; fi | xargs -0 cp --parents -t "$tree"
-    [ -z "$broken" ] || (cd "$broken" && find . -path ./tests -prune -o -type f ! -name log -print0 | xargs -0 cp --parents -t "$tree")
+    [ -z "$broken" ] || (cd "$broken" && find . -path ./tests -prune -o -type f ! -name '*log' -print0 | xargs -0 cp --parents -t "$tree")
     cd "$tree" || exit 1
     check "make install-headers" make -s install-headers DESTDIR="$work/first" PREFIX=/usr
     mv "$work/first/usr" "$moved"

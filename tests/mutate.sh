@@ -3,9 +3,10 @@
 # (a barrier left out, a bound off by one, an atomic lost, a carry dropped ...), as tests/mutations.txt (ggnn_cuda.cuh)
 # and tests/mutations_c.txt (ggnn.h, the trainer, the data tools, what they share) say, in a copy of the file under build/mutate, and runs
 # the program that should notice: C programs as they are, those of the CUDA header and of trainer/cuda on the emulator
-# (simt). The program `sass` is tests/sass.sh, which compiles the named kernel alone by nvcc and looks at its machine code.
+# (simt). The program `sass` is tests/sass.sh, which compiles the named kernel alone by nvcc and looks at its machine code,
+# `packaging` is a group of packaging/check.sh.
 #   tests/mutate.sh [NAME ...]   tests/contribute.sh and all breaks, or those whose names begin with one of these; or those of ggnn_cuda.cuh,
-#                                trainer/cuda, ggnn.h, ggnn_plan.h, ggnn_reference.h, trainer, common, datasets, bench, or a file of these; contribute: tests/contribute.sh alone
+#                                trainer/cuda, ggnn.h, ggnn_plan.h, ggnn_reference.h, trainer, common, datasets, bench, packaging, or a file of these; contribute: tests/contribute.sh alone
 #   tests/mutate.sh --list       their names
 #   tests/mutate.sh --help
 # Prints a table: number, where, what is broken, program and mode, what noticed it, seconds. Exit status 1 where a break
@@ -160,7 +161,8 @@ group() {
 # compile FOLDER FILE PROGRAM FORM
 compile() {
     mkdir -p "$1/tests"
-    case $([ "$3" = sass ] && echo sass || group "$2") in
+    case $(case $3 in sass | packaging) echo "$3" ;; *) group "$2" ;; esac) in
+    packaging) printf '#!/bin/sh\nexec bash packaging/check.sh --broken "%s" "$1"\n' "$1" >"$1/tests/packaging.$4" && chmod +x "$1/tests/packaging.$4" ;;
     sass) printf '#!/bin/sh\nexec bash tests/sass.sh alone "%s" "$1"\n' "$1" >"$1/tests/sass.$4" && chmod +x "$1/tests/sass.$4" ;;
     ggnn_cuda.cuh) compile_cuda "$1" "$3" "$4" ;;
     trainer/cuda) compile_trainer "$1" "$3" "$4" ;;
@@ -245,6 +247,11 @@ fi
 if ! lacks=$(bash tests/sass.sh find); then
     awk -F'\t' '$5 != "sass"' "$build/wanted" >"$build/can"
     cmp -s "$build/can" "$build/wanted" || echo "skipped: those of machine code: $lacks"
+    mv "$build/can" "$build/wanted"
+fi
+if ! command -v cmake >/dev/null || ! command -v pkg-config >/dev/null; then
+    echo "skipped: those of packaging: cmake or pkg-config is not installed"
+    awk -F'\t' '$5 != "packaging"' "$build/wanted" >"$build/can"
     mv "$build/can" "$build/wanted"
 fi
 [ -s "$build/wanted" ] || exit 0 # all are skipped
