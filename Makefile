@@ -76,7 +76,7 @@ $(ARCHIVE): $(PARTS:%.c=$(BUILD)/%.o)
 $(BENCH_ARCHIVE): $(BENCHES:%.c=$(BUILD)/%.o)
 $(ARCHIVE) $(BENCH_ARCHIVE):
 	@rm -f $@
-	$(call short,AR,$@)ar qcs $@ $^
+	$(call short,AR,$@)$(AR) qcs $@ $^
 $(BUILD)/ggnn-data: $(BUILD)/datasets/ggnn_data.o $(ARCHIVE)
 	$(call short,LD,$@)$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
 $(BUILD)/ggnn-train: $(BUILD)/trainer/ggnn_train.o $(ARCHIVE)
