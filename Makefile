@@ -216,6 +216,8 @@ test: # every test, in the forms that find most: under ten minutes on two cores
 	@CC="$(CC)" bash tests/run.sh test
 test-all: # tests that take seconds and the slower forms too: no OpenMP, 64-bit ids, thread sanitizers, other orders of CUDA threads
 	@CC="$(CC)" bash tests/run.sh all
+aarch64: # the headers' tests and the tools on aarch64, cross-built, by qemu-user: the same bits as here
+	@CC="$(CC)" bash tests/run.sh aarch64
 
 fuzz: # libFuzzer (clang) over every parser, or FUZZ="csv npz"; FUZZ_RUNS=100000 inputs each, what it learns is kept in build/
 	@bash tests/fuzz.sh $(FUZZ)
@@ -241,5 +243,5 @@ dist: # build/dist: each header alone, the source archive, SHA256SUMS
 
 clean:
 	rm -rf build build64
-.PHONY: all tests fuzzers bench bench-check bench-rivals gpu gpu-tests gpu-test gpu-sanitize gpu-bench gpu-kit gpu-check cuda run check test test-all fuzz mutate show nccl-flags help install install-headers dist clean FORCE
+.PHONY: all tests fuzzers bench bench-check bench-rivals gpu gpu-tests gpu-test gpu-sanitize gpu-bench gpu-kit gpu-check cuda run check test test-all aarch64 fuzz mutate show nccl-flags help install install-headers dist clean FORCE
 .SECONDARY:

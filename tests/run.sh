@@ -20,7 +20,7 @@ export TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=0
 
 # Stages, each with the seconds it may take on two quiet cores with nothing built before. Those of make test add up to under 600.
 quick="plain:110 asan:200 clang:35 vendor:85 fuzz:25 install:8 emulated:135"
-slow="plain_slow:120 bare:45 vendor_all:90 asan_slow:110 emulated_slow:320 tsan:100 node64:100 orders:100 emulated_asan:80 faults:80 race:240 emulated64:120"
+slow="plain_slow:120 bare:45 vendor_all:90 asan_slow:110 emulated_slow:320 tsan:100 node64:100 orders:100 emulated_asan:80 faults:80 race:240 emulated64:120 aarch64:120"
 
 say() { printf '== %s\n' "$*"; }
 pass() { passed=$((passed + 1)); echo "$form ${1:-$form}" >>"$ran"; }
@@ -58,11 +58,11 @@ build() {
 in_folder() { printf "$1/tests/%s " "${@:2}"; } # the paths of test programs
 
 # run FOLDER NAME...: runs test programs, one more at once than there are cores, as some wait, and adds up their closing lines. OPTION: of
-# all programs. The logs are named by the form, $form, and so is what ran.
+# all programs; EMULATOR: before each. The logs are named by the form, $form, and so is what ran.
 run() {
     local folder=$1 name log line
     shift
-    printf '%s\n' "$@" | xargs -P $((jobs + 1)) -I NAME sh -c "'$folder/tests/NAME' ${OPTION:-} >'$logs/$form.NAME' 2>&1; echo \$? >'$logs/$form.NAME.exit'"
+    printf '%s\n' "$@" | xargs -P $((jobs + 1)) -I NAME sh -c "${EMULATOR:-} '$folder/tests/NAME' ${OPTION:-} >'$logs/$form.NAME' 2>&1; echo \$? >'$logs/$form.NAME.exit'"
     for name in "$@"; do
         log=$logs/$form.$name
         line=$(grep -E '^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$' "$log" | tail -n 1)
@@ -166,6 +166,7 @@ stage_plain() {
     scripts tests/bench gpu_step.py
     lines tests/rooms.sh
     built_with_all
+    bits_of_all
     lines tests/makefile.sh
     lines tests/learn.sh
     if build/tests/test_memory no_such_test >"$logs/unknown"; then fail "test_memory no_such_test: succeeds"; else pass unknown_test; fi
@@ -187,6 +188,17 @@ built_with_all() {
     *"METIS: yes"*/*"without METIS"*) fail "ggnn-data was built without METIS, which make found" ;;
     *) pass "ggnn-data has what make show found of METIS" ;;
     esac
+}
+
+# Every function of ggnn.h and ggnn_plan.h has frozen bits: a test of test_bits, which calls it. Sizes of memory have none.
+bits_of_all() {
+    local functions missing
+    functions=$(nm -g --defined-only build/common/ggnn.o build/common/ggnn_plan.o | sed -n 's/.* T ggnn_//p' | grep -vE '_bytes$|^batch_free$' | sort)
+    build/tests/test_bits --list | sed -n 's/^bits_of_//p' | sort >"$logs/bits.tests"
+    nm -u build/tests/test_bits.o | sed -n 's/.* ggnn_//p' | sort | comm -12 - "$logs/bits.tests" >"$logs/bits"
+    missing=$(echo "$functions" | comm -23 - "$logs/bits")
+    if [ -z "$missing" ] && [ "$(echo "$functions" | wc -l)" -ge 90 ]; then pass "every function has frozen bits"
+    else fail "tests/vectors/op_bits.h: not all functions: $(echo $missing)"; fi
 }
 
 stage_plain_slow() {
@@ -353,6 +365,25 @@ two_devices_race() {
         build/race/ggnn-train-emulated --data "$log.ggnn" --backend cuda-emulated --devices 2 --layers 2 --hidden 4 --fanout 3,2 --batch 24 --epochs 1 $1 >>"$log" 2>&1 &&
         ! grep -q WARNING "$log"; then pass "ggnn-train --devices 2 $1"
     else fail "ggnn-train --devices 2 $1:"; grep -m1 -A 12 -E 'WARNING|ERROR' "$log" || tail -n 5 "$log"; fi
+}
+
+# What Debian's cross compiler makes of the headers' tests and of the tools, by qemu-user. test_bits among them has each
+# function's bits as they are on x86-64.
+stage_aarch64() {
+    say "aarch64 by qemu-user"
+    local folder=build/aarch64 cc=aarch64-linux-gnu-gcc of lacks=
+    of="$(ls tests/ggnn/test_*.c tests/plan/test_*.c | sed 's|.*/\(.*\)\.c|\1|') test_cpu test_gemm"
+    local -x EMULATOR="qemu-aarch64 -L /usr/aarch64-linux-gnu"
+    command -v qemu-aarch64 >/dev/null || lacks=qemu-user
+    echo 'int main(void) { return 0; }' | $cc -x c - -o "$logs/can" 2>/dev/null || lacks="gcc-aarch64-linux-gnu or libc6-dev-arm64-cross"
+    case "$lacks/${CI:-}" in
+    /*) ;;
+    */true) fail "aarch64: $lacks is not installed"; return ;;
+    *) skip "aarch64: $lacks is not installed"; return ;;
+    esac
+    build build all CC="$CC" && build $folder "all $(in_folder $folder $of)" CC=$cc AR=aarch64-linux-gnu-ar || return
+    OPTION=--quick run $folder $of
+    lines tests/aarch64.sh
 }
 
 # ==== running them ====================================================================================================

@@ -1256,36 +1256,52 @@ TEST(factors_of_large_degrees_are_rounded_as_is_said)
 
 /* ---- forms that a block does not bring about -------------------------------------------------------------------------- */
 
+/* The mode that a processor computes floats in, without the flags of what has happened; and its subnormals flushed to zero. */
+#if defined(_OPENMP) && defined(__x86_64__)
+#define FLUSHING 0x8040u
+static uint64_t float_mode(void) { return _mm_getcsr() & ~63u; }
+static void     set_float_mode(uint64_t mode) { _mm_setcsr((unsigned)mode); }
+#elif defined(_OPENMP) && defined(__aarch64__)
+#define FLUSHING (UINT64_C(1) << 24)
+static uint64_t float_mode(void)
+{
+    uint64_t mode;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(mode));
+    return mode;
+}
+static void set_float_mode(uint64_t mode) { __asm__ volatile("msr fpcr, %0" : : "r"(mode)); }
+#endif
+
 /* The pool's threads exist before the caller's mode changes. */
 TEST(a_caller_that_flushes_subnormals_gets_the_same_bits_from_any_number_of_threads)
 {
-#if defined(_OPENMP) && defined(__x86_64__)
+#ifdef FLUSHING
     enum { N = 400, WIDTH = 32 };
     static int64_t degree[N];
     for (int64_t v = 0; v < N; v++) degree[v] = 20;
     random_block* r = random_block_new(N, N, degree);
     matrix        inp = matrix_new(N, WIDTH, 0), out[2] = {matrix_new(N, WIDTH, 0), matrix_new(N, WIDTH, 0)};
-    unsigned      mode = _mm_getcsr();
+    const uint64_t mode = float_mode();
     for (int64_t i = 0; i < N * inp.ld; i++) inp.v[i] = 1e-40f * (float)(i % 7);
     set_threads(4);
     ggnn_spmm(out[0].v, out[0].ld, NULL, GGNN_SUM, &r->b, NULL, NULL, 1, inp.v, inp.ld, WIDTH);
     CHECK(out[0].v[0] > 0);
     for (int i = 0; i < 2; i++) {
         set_threads(i ? 4 : 1);
-        _mm_setcsr(mode | 0x8040); /* flush to zero, subnormals are zero */
+        set_float_mode(mode | FLUSHING);
         ggnn_spmm(out[i].v, out[i].ld, NULL, GGNN_SUM, &r->b, NULL, NULL, 1, inp.v, inp.ld, WIDTH);
-        CHECK_EQ(_mm_getcsr() & ~63u, (mode | 0x8040) & ~63u);
-        _mm_setcsr(mode);
+        CHECK_EQ(float_mode(), mode | FLUSHING);
+        set_float_mode(mode);
     }
     for (int64_t v = 0; v < N; v++) CHECK(memcmp(out[0].v + v * out[0].ld, out[1].v + v * out[1].ld, WIDTH * sizeof(float)) == 0);
     set_threads(4); /* and the pool's threads are as they were */
     int changed = 0;
     for (int i = 0; i < 50; i++) { /* each has a piece to do, some time */
-        _mm_setcsr(mode | 0x8040);
+        set_float_mode(mode | FLUSHING);
         ggnn_spmm(out[0].v, out[0].ld, NULL, GGNN_SUM, &r->b, NULL, NULL, 1, inp.v, inp.ld, WIDTH);
-        _mm_setcsr(mode);
+        set_float_mode(mode);
 #pragma omp parallel reduction(+ : changed)
-        changed += (_mm_getcsr() & ~63u) != (mode & ~63u);
+        changed += float_mode() != mode;
     }
     CHECK_EQ(changed, 0);
     ggnn_spmm(out[0].v, out[0].ld, NULL, GGNN_SUM, &r->b, NULL, NULL, 1, inp.v, inp.ld, WIDTH);
@@ -1297,7 +1313,7 @@ TEST(a_caller_that_flushes_subnormals_gets_the_same_bits_from_any_number_of_thre
     free(inp.v);
     random_block_free(r);
 #else
-    SKIP("no OpenMP, or no MXCSR");
+    SKIP("no OpenMP, or neither MXCSR nor FPCR");
 #endif
 }
 
