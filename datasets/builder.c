@@ -410,6 +410,11 @@ bool builder_no_class(double value)
     return value == floor(value) && value != -1 && (value < 0 || value >= DATASET_MAX_CLASSES);
 }
 
+bool builder_multi_label(const char* file, const char* place, error* why)
+{
+    return error_set(why, "%s: %s: multi-label (several labels a node): one class per node is stored", file, place);
+}
+
 bool builder_add_labels(builder* b, const double* value, const char* where, error* why)
 {
     int64_t unknown = 0, largest = -1;

@@ -86,6 +86,9 @@ bool builder_end_features(builder* b, error* why);
 bool builder_add_labels(builder* b, const double* value, const char* where, error* why);
 bool builder_no_class(double value); /* whole, and neither -1 (unknown) nor a class */
 
+/* Sets "FILE: PLACE: " and the one sentence that refuses several labels a node, whatever the format. Returns false. */
+bool builder_multi_label(const char* file, const char* place, error* why);
+
 /* Returns (num_splits, num_nodes) zeros to fill with SPLIT_...; NULL on failure. There are 1 to DATASET_MAX_SPLITS. */
 uint8_t* builder_begin_splits(builder* b, int64_t num_splits, error* why);
 

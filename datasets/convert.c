@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "common/printable.h"
-#include "datasets/arrays.h"
+#include "datasets/graph_arrays.h"
 #include "datasets/readers.h"
 #include "datasets/text.h"
 
@@ -31,8 +31,8 @@ static const format_entry formats[] = {
     {"konect", read_konect, "KONECT list of edges"},
     {"mtx", read_mtx, "Matrix Market"},
     {"ogb-binary", NULL, "OGB binary folder (papers100M)"},
-    {"reddit", NULL, "DGL's Reddit"},
-    {"graphsaint", NULL, "GraphSAINT folder"},
+    {"reddit", read_reddit, "DGL's Reddit"},
+    {"graphsaint", read_graphsaint, "GraphSAINT folder"},
 };
 
 
@@ -62,6 +62,15 @@ static bool detect_folder(convert_format* format, const char* in, error* why)
                                 in);
 }
 
+/* torch.save's archives hold one. */
+static void check_members(const zip_archive* z, const char* in, error* why)
+{
+    for (int64_t i = 0; i < z->num_members; i++) {
+        size_t length = strlen(z->member[i].name);
+        if (length >= 4 && strcmp(z->member[i].name + length - 4, ".pkl") == 0) refuse_pickle(in, why);
+    }
+}
+
 static bool detect_archive(convert_format* format, const char* in, error* why)
 {
     array_set set;
@@ -73,6 +82,7 @@ static bool detect_archive(convert_format* format, const char* in, error* why)
                   ? FORMAT_NPZ
                   : FORMAT_AUTO;
     arrays_list(&set, there, sizeof there);
+    if (!*format) check_members(&set.zip, in, why);
     arrays_close(&set);
     return *format ||
            error_set(why,
@@ -105,6 +115,7 @@ bool convert_detect(convert_format* format, const char* in, error* why)
     if (bytes == 0) return error_set(why, "%s: is empty", in);
     if (bytes >= 4 && !source_peek(in, 0, magic, 4, "its first bytes", why)) return false;
     if (memcmp(magic, "\x89GGN", 4) == 0) return error_set(why, "%s: is a .ggnn file already", in);
+    if (magic[0] == '\x80' && magic[1] >= 2 && magic[1] <= 5) return refuse_pickle(in, why); /* the second byte: its protocol */
     return memcmp(magic, "PK", 2) == 0 ? detect_archive(format, in, why) : detect_text(format, in, why);
 }
 

@@ -17,9 +17,9 @@ typedef enum {
     FORMAT_SNAP,
     FORMAT_KONECT,
     FORMAT_MTX,
-    FORMAT_OGB_BINARY,
+    FORMAT_OGB_BINARY, /* recognised, and refused */
     FORMAT_REDDIT,
-    FORMAT_GRAPHSAINT /* these three are recognised, and refused */
+    FORMAT_GRAPHSAINT
 } convert_format;
 
 typedef enum { LOOPS_AUTO, LOOPS_KEEP, LOOPS_DROP, LOOPS_ADD } convert_loops;

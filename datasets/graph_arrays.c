@@ -1,7 +1,9 @@
 #include "datasets/graph_arrays.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/memory.h"
 #include "common/resources.h"
@@ -137,12 +139,12 @@ bool read_shape(int64_t shape[2], const array_set* set, const char* name, error*
     return ok;
 }
 
-bool read_square(int64_t* nodes, const builder* b, const array_set* set, const char* name, error* why)
+bool read_square(int64_t* nodes, const array_set* set, const char* name, error* why)
 {
     int64_t shape[2];
     if (!read_shape(shape, set, name, why)) return false;
     *nodes = shape[0];
-    return shape[0] == shape[1] || error_set(why, "%s: the adjacency matrix is %lld by %lld", b->in, (long long)shape[0], (long long)shape[1]);
+    return shape[0] == shape[1] || error_set(why, "%s: the adjacency matrix is %lld by %lld", set->path, (long long)shape[0], (long long)shape[1]);
 }
 
 /* The edges of one row: into it (CSC) or out of it (CSR). */
@@ -222,9 +224,27 @@ bool read_sparse_features(builder* b, sparse_rows* m, int64_t width, error* why)
 
 /* ---- labels --------------------------------------------------------------------------------------------------- */
 
+static bool refuse_several(const array* a, error* why)
+{
+    char place[80];
+    if (a->h.num_dims != 2 || a->h.shape[0] < 2 || a->h.shape[1] < 2) return true;
+    snprintf(place, sizeof place, "shape (%lld, %lld)", (long long)a->h.shape[0], (long long)a->h.shape[1]);
+    return builder_multi_label(source_name(a->in), place, why);
+}
+
+bool check_labels(const array_set* set, const char* names, error* why)
+{
+    array a;
+    if (!array_open(&a, set, names, false, why)) return false;
+    bool ok = !a.in || refuse_several(&a, why);
+    array_close(&a);
+    return ok;
+}
+
 bool read_dense_labels(builder* b, array* a, error* why)
 {
     bool one = a->h.num_dims == 1 || (a->h.num_dims == 2 && a->h.shape[1] == 1);
+    if (!refuse_several(a, why)) return false;
     if (!one || a->h.shape[0] != b->num_nodes) return array_wrong_shape(a, "(nodes), one label a node,", why);
     double* value = memory_new(memory_product((size_t)b->num_nodes, sizeof *value, 1), "labels", why);
     bool ok = value != NULL;
@@ -298,12 +318,12 @@ static bool read_parts(builder* b, array part[3], error* why)
     return true;
 }
 
-/* split (S, N) as the .ggnn file has it: 0 none, 1 train, 2 val, 3 test. */
-static bool read_split_array(builder* b, array* a, error* why)
+bool read_split_array(builder* b, array* a, error* why)
 {
-    if (a->h.num_dims != 2 || a->h.shape[1] != b->num_nodes || a->h.fortran)
-        return array_wrong_shape(a, "(splits, nodes), by rows,", why);
-    if (!builder_begin_splits(b, a->h.shape[0], why)) return false;
+    const int dims = a->h.num_dims;
+    if (dims < 1 || dims > 2 || a->h.shape[dims - 1] != b->num_nodes || a->h.fortran)
+        return array_wrong_shape(a, "(nodes), or (splits, nodes) by rows,", why);
+    if (!builder_begin_splits(b, dims == 2 ? a->h.shape[0] : 1, why)) return false;
     for (int64_t i = 0; i < a->h.count; i++) {
         int64_t part;
         if (!array_ints(a, &part, 1, why)) return false;
@@ -332,3 +352,14 @@ bool read_splits(builder* b, const array_set* set, error* why)
     for (int k = 0; k < 3; k++) array_close(&part[k]);
     return ok;
 }
+
+/* ---- folders that hold files of several kinds ------------------------------------------------------------------ */
+
+bool find_file(char path[GRAPH_PATH], const char* folder, const char* name, error* why)
+{
+    int length = snprintf(path, GRAPH_PATH, "%s/%s", folder, name);
+    if (length < 0 || length >= GRAPH_PATH) return error_set(why, "%s: path is too long", folder);
+    return access(path, F_OK) == 0 || error_set(why, "%s: no file %s in it", folder, name);
+}
+
+bool refuse_pickle(const char* path, error* why) { return error_set(why, "%s: a pickle, which may run code: none is read", path); }

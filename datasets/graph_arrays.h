@@ -37,9 +37,13 @@ bool sparse_end(sparse_rows* m, error* why); /* all has been read */
 /* Row v has the edges out of v (CSR) or into it (CSC). */
 bool read_sparse_edges(builder* b, sparse_rows* m, bool outgoing, const builder_edges* about, error* why);
 
+/* The file of a sparse matrix A of SciPy's: A[i, j] is the edge i -> j. weighted: data are the edges' weights; else they are not
+   looked at, and that is said. */
+bool read_scipy_graph(builder* b, const char* path, bool weighted, error* why);
+
 /* Two sizes; and the number of nodes of an adjacency matrix, which is square. */
 bool read_shape(int64_t shape[2], const array_set* set, const char* name, error* why);
-bool read_square(int64_t* nodes, const builder* b, const array_set* set, const char* name, error* why);
+bool read_square(int64_t* nodes, const array_set* set, const char* name, error* why);
 
 /* ---- features, labels, splits --------------------------------------------------------------------------------- */
 
@@ -48,9 +52,24 @@ bool read_dense_features(builder* b, array* a, error* why); /* (nodes, width), o
 /* A dense row at a time; elements that are there twice add up, as in SciPy. */
 bool read_sparse_features(builder* b, sparse_rows* m, int64_t width, error* why);
 
-bool read_dense_labels(builder* b, array* a, error* why); /* (nodes), or (nodes, 1) */
+/* (nodes), or (nodes, 1). Of more columns they are refused as multi-label; check_labels does that before any edge is read, where
+   the array of these names is there. */
+bool read_dense_labels(builder* b, array* a, error* why);
+bool check_labels(const array_set* set, const char* names, error* why);
 
 /* Arrays named split, or train, val and test (mask, masks): masks are bools, bytes and floats, wider integers are ids. None:
    no splits. Nothing is read where --split asks for others. */
 bool read_splits(builder* b, const array_set* set, error* why);
+
+/* (nodes), or (splits, nodes) by rows, as the .ggnn file has it: 0 none, 1 train, 2 val, 3 test. */
+bool read_split_array(builder* b, array* a, error* why);
+
+/* ---- folders that hold files of several kinds ------------------------------------------------------------------ */
+
+/* The path of a file in folder, into path; where it is not there, an error that names it. */
+enum { GRAPH_PATH = 4096 };
+bool find_file(char path[GRAPH_PATH], const char* folder, const char* name, error* why);
+
+/* Sets that the file is a pickle, of which none is read, as it may run code. Returns false. */
+bool refuse_pickle(const char* path, error* why);
 #endif

@@ -14,6 +14,7 @@
 
 #include "common/memory.h"
 #include "common/printable.h"
+#include "datasets/graph_arrays.h"
 #include "datasets/readers.h"
 #include "datasets/text.h"
 
@@ -202,7 +203,7 @@ static bool read_features(builder* b, const char* in, error* why)
 
 static bool read_label_lines(builder* b, text* t, double* value, error* why)
 {
-    char where[600] = "";
+    char where[600] = "", place[TEXT_PLACE];
     int64_t n = 0;
     int more;
     while ((more = text_next_line(t, why)) == 1) {
@@ -211,6 +212,7 @@ static bool read_label_lines(builder* b, text* t, double* value, error* why)
         if (builder_no_class(value[n]) && !where[0])
             snprintf(where, sizeof where, "%s: line %lld", source_name(t->in), (long long)t->line);
         if (isinf((float)value[n++])) return text_fail(t, "a label is finite, or nan where unknown", why);
+        if (text_more(t, why)) return builder_multi_label(source_name(t->in), text_place(t, place), why);
         if (!end_line(t, why)) return false;
     }
     if (more < 0) return false;
@@ -268,13 +270,26 @@ static void find_split(const char* in, char name[256])
     if (list) closedir(list);
 }
 
+/* OGB may have the ids in split_dict.pt in place of train, valid and test. */
+static bool check_split(const char* in, const char* split, error* why)
+{
+    char path[GRAPH_PATH], name[300];
+    error ignored = {""};
+    for (const char* const* file = (const char* const[]){"train.csv.gz", "train.csv", NULL}; *file; file++) {
+        snprintf(name, sizeof name, "split/%s/%s", split, *file);
+        if (find_file(path, in, name, &ignored)) return true;
+    }
+    snprintf(name, sizeof name, "split/%s/split_dict.pt", split);
+    return !find_file(path, in, name, &ignored) || refuse_pickle(path, why);
+}
+
 static bool read_split(builder* b, const char* in, error* why)
 {
     char split[256], shown[256];
     find_split(in, split);
     if (!split[0] || b->how->split) return true;
     if (b->how->report) fprintf(b->how->report, "splits     from split/%s\n", printable(shown, sizeof shown, split));
-    if (!builder_begin_splits(b, 1, why)) return false;
+    if (!check_split(in, split, why) || !builder_begin_splits(b, 1, why)) return false;
     for (int part = 1; part <= 3; part++)
         if (!read_part(b, in, split, part, why)) return false;
     return true;

@@ -5,13 +5,14 @@
 #include "datasets/readers.h"
 
 /* Rows (csr) or columns (csc) of A: [i, j] is the edge i -> j. */
-static bool read_compressed(builder* b, const array_set* set, int64_t nodes, bool rows, error* why)
+static bool read_compressed(builder* b, const array_set* set, int64_t nodes, bool rows, bool weighted, error* why)
 {
     static const char* const names[3] = {"indptr", "indices", "data"};
     sparse_rows m;
     bool ok = sparse_open(&m, set, names, nodes, true, why);
+    if (!weighted) array_close(&m.data);
     int64_t count = ok ? m.indices.h.count : 0;
-    builder_edges about = {nodes, count, count, true, false, false, 0, 0};
+    builder_edges about = {nodes, count, count, weighted, false, false, 0, 0};
     ok = ok && read_sparse_edges(b, &m, rows, &about, why);
     sparse_close(&m);
     return ok;
@@ -35,16 +36,16 @@ static bool open_coordinates(array* row, array* col, array* data, const array_se
     return true;
 }
 
-static bool read_coordinates(builder* b, const array_set* set, int64_t nodes, error* why)
+static bool read_coordinates(builder* b, const array_set* set, int64_t nodes, bool weighted, error* why)
 {
     array row, col, data;
     bool ok = open_coordinates(&row, &col, &data, set, why);
     const int64_t count = ok ? data.h.count : 0;
-    builder_edges about = {nodes, count, count, true, false, false, 0, 0};
+    builder_edges about = {nodes, count, count, weighted, false, false, 0, 0};
     ok = ok && builder_begin_edges(b, &about, why);
     progress_begin(&b->bar, "reading edges", "edges", count);
-    ok = ok && read_columns(b, &row, &col, &data, count, why) && array_end(&col, why) && array_end(&data, why) &&
-         (row.h.num_dims == 2 || array_end(&row, why));
+    ok = ok && read_columns(b, &row, &col, weighted ? &data : NULL, count, why) && array_end(&col, why) &&
+         (!weighted || array_end(&data, why)) && (row.h.num_dims == 2 || array_end(&row, why));
     progress_end(&b->bar, count, false);
     array_close(&row);
     array_close(&col);
@@ -52,21 +53,25 @@ static bool read_coordinates(builder* b, const array_set* set, int64_t nodes, er
     return ok && builder_end_edges(b, why);
 }
 
-static bool read_matrix(builder* b, const array_set* set, error* why)
+static bool read_matrix(builder* b, const array_set* set, bool weighted, error* why)
 {
     char format[NPY_TEXT + 1];
     int64_t nodes;
-    if (!arrays_text(set, "format", format, why) || !read_square(&nodes, b, set, "shape", why)) return false;
-    if (strcmp(format, "coo") == 0) return read_coordinates(b, set, nodes, why);
-    if (strcmp(format, "csr") == 0 || strcmp(format, "csc") == 0) return read_compressed(b, set, nodes, format[2] == 'r', why);
-    return error_set(why, "%s: a sparse matrix of format '%s'; csr, csc and coo are read", b->in, format);
+    if (!arrays_text(set, "format", format, why) || !read_square(&nodes, set, "shape", why)) return false;
+    if (!weighted && b->how->report) fprintf(b->how->report, "weights    none: data of %s is not read\n", set->path);
+    if (strcmp(format, "coo") == 0) return read_coordinates(b, set, nodes, weighted, why);
+    if (strcmp(format, "csr") == 0 || strcmp(format, "csc") == 0)
+        return read_compressed(b, set, nodes, format[2] == 'r', weighted, why);
+    return error_set(why, "%s: a sparse matrix of format '%s'; csr, csc and coo are read", set->path, format);
 }
 
-bool read_scipy(builder* b, const char* in, error* why)
+bool read_scipy_graph(builder* b, const char* path, bool weighted, error* why)
 {
     array_set set;
-    if (!arrays_open(&set, in, why)) return false;
-    bool ok = read_matrix(b, &set, why);
+    if (!arrays_open(&set, path, why)) return false;
+    bool ok = read_matrix(b, &set, weighted, why);
     arrays_close(&set);
     return ok;
 }
+
+bool read_scipy(builder* b, const char* in, error* why) { return read_scipy_graph(b, in, true, why); }

@@ -1,4 +1,6 @@
 /* The sparse npz of Shchur et al. 2018. */
+#include <stdio.h>
+
 #include "common/memory.h"
 #include "datasets/graph_arrays.h"
 #include "datasets/readers.h"
@@ -8,7 +10,7 @@ static bool read_shchur_graph(builder* b, const array_set* set, error* why)
     static const char* const names[3] = {"adj_indptr", "adj_indices", "adj_data"};
     int64_t nodes;
     sparse_rows m;
-    if (!read_square(&nodes, b, set, "adj_shape", why)) return false;
+    if (!read_square(&nodes, set, "adj_shape", why)) return false;
     bool ok = sparse_open(&m, set, names, nodes, false, why);
     array_close(&m.data); /* ones */
     int64_t count = ok ? m.indices.h.count : 0;
@@ -42,13 +44,15 @@ static bool read_shchur_features(builder* b, const array_set* set, error* why)
 /* One-hot rows: the label is the column of the row's one element; an empty row is unknown. */
 static bool read_sparse_labels(builder* b, sparse_rows* m, double* value, error* why)
 {
+    char place[80];
     for (int64_t v = 0; v < m->rows; v++) {
         int64_t column, count = sparse_next(m, why);
         value[v] = -1;
         if (count < 0) return false;
-        if (count > 1)
-            return error_set(why, "%s: node %lld has %lld labels; one is stored", b->in, (long long)v,
-                             (long long)count);
+        if (count > 1) {
+            snprintf(place, sizeof place, "node %lld has %lld labels", (long long)v, (long long)count);
+            return builder_multi_label(b->in, place, why);
+        }
         if (count == 1 && !array_ints(&m->indices, &column, 1, why)) return false;
         if (count == 1) value[v] = (double)column;
     }

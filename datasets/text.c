@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,15 +47,21 @@ static bool look_ahead(text* t, int64_t bytes, error* why)
 
 static int64_t offset(const text* t, const char* at) { return t->dropped + (at - t->buffer); }
 
+const char* text_place(const text* t, char out[TEXT_PLACE])
+{
+    snprintf(out, TEXT_PLACE, "line %lld, byte %lld", (long long)t->line,
+             (long long)(offset(t, t->field) - t->line_at + 1));
+    return out;
+}
+
 bool text_fail(const text* t, const char* what, error* why)
 {
-    char shown[48];
+    char shown[48], place[TEXT_PLACE];
     int n = 0;
     for (const char* p = t->field; p < t->end && n < 40 && *p != '\n' && *p != '\r' && *p != ','; p++)
         shown[n++] = *p >= ' ' && *p <= '~' ? *p : '?';
     shown[n] = 0;
-    return error_set(why, "%s: line %lld, byte %lld: %s: \"%s\"", source_name(t->in), (long long)t->line,
-                     (long long)(offset(t, t->field) - t->line_at + 1), what, shown);
+    return error_set(why, "%s: %s: %s: \"%s\"", source_name(t->in), text_place(t, place), what, shown);
 }
 
 /* ---- lines ---------------------------------------------------------------------------------------------------- */
@@ -99,10 +106,9 @@ static bool start(text* t, error* why)
     return true;
 }
 
-int text_next_line(text* t, error* why)
+int text_next_byte(text* t, error* why)
 {
-    bool first = !t->started;
-    if (!start(t, why) || (!first && !skip_line(t, why))) return -1;
+    if (!start(t, why)) return -1;
     for (;;) {
         if (!skip_blanks(t, why)) return -1;
         if (t->at == t->end) return 0;
@@ -110,6 +116,13 @@ int text_next_line(text* t, error* why)
         if (*t->at != '\n' && !is_comment(t)) return 1;
         if (!skip_line(t, why)) return -1;
     }
+}
+
+int text_next_line(text* t, error* why)
+{
+    bool first = !t->started;
+    if (!start(t, why) || (!first && !skip_line(t, why))) return -1;
+    return text_next_byte(t, why);
 }
 
 bool text_first_comment(text* t, char* out, int bytes, error* why)
@@ -186,6 +199,15 @@ static bool end_field(text* t, const char* p, error* why)
     return true;
 }
 
+const char* text_digits(const char* p, uint64_t* n)
+{
+    for (*n = 0; *p >= '0' && *p <= '9'; p++) {
+        if (*n > (uint64_t)INT64_MAX / 10) return NULL;
+        *n = *n * 10 + (uint64_t)(*p - '0');
+    }
+    return *n <= (uint64_t)INT64_MAX ? p : NULL;
+}
+
 bool text_int(text* t, int64_t* value, error* why)
 {
     if (!begin_field(t, why)) return false;
@@ -193,12 +215,8 @@ bool text_int(text* t, int64_t* value, error* why)
     bool negative = *p == '-';
     if (*p == '-' || *p == '+') p++;
     const char* digits = p;
-    uint64_t n = 0;
-    for (; *p >= '0' && *p <= '9'; p++) {
-        if (n > (uint64_t)INT64_MAX / 10) return text_fail(t, "does not fit 64 bits", why);
-        n = n * 10 + (uint64_t)(*p - '0');
-    }
-    if (n > (uint64_t)INT64_MAX) return text_fail(t, "does not fit 64 bits", why);
+    uint64_t n;
+    if (!(p = text_digits(p, &n))) return text_fail(t, "does not fit 64 bits", why);
     if (*p == '.' || *p == 'e' || *p == 'E') return text_fail(t, "no integer", why);
     if (p == digits) p = t->field;
     *value = negative ? -(int64_t)n : (int64_t)n;

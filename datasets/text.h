@@ -33,6 +33,10 @@ void text_close(text* t);
    is skipped. */
 int text_next_line(text* t, error* why);
 
+/* For grammars that lines do not bound: past blanks, ends of lines and comments to the next byte, t->at. It and
+   TEXT_FIELD_MAX bytes more lie there, or all there are; behind the last one stands a newline. Returns as text_next_line. */
+int text_next_byte(text* t, error* why);
+
 /* The first byte of the comment the stream begins with, at most bytes - 1 of it and a final zero; "" where line 1 is
    none. Call it before text_next_line. */
 bool text_first_comment(text* t, char* out, int bytes, error* why);
@@ -57,6 +61,12 @@ bool text_row(text* t, float* row, int64_t count, error* why);
 /* Whether the next field is no number (a header's name): nothing is consumed. */
 bool text_is_word(text* t, error* why);
 
-/* Sets "FILE: line L, byte B: WHAT: "the last field"" and returns false; the first where none of the line was read. */
+/* The end of the decimal digits at p, which are no more than a line; NULL where their number does not fit int64. */
+const char* text_digits(const char* p, uint64_t* n);
+
+/* Sets "FILE: line L, byte B: WHAT: "the last field"" and returns false; the first where none of the line was read.
+   text_place: "line L, byte B" alone. */
 bool text_fail(const text* t, const char* what, error* why);
+enum { TEXT_PLACE = 60 };
+const char* text_place(const text* t, char out[TEXT_PLACE]);
 #endif
