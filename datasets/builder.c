@@ -410,6 +410,12 @@ bool builder_no_class(double value)
     return value == floor(value) && value != -1 && (value < 0 || value >= DATASET_MAX_CLASSES);
 }
 
+bool builder_refuse_class(const char* where, int64_t node, double label, error* why)
+{
+    return error_set(why, "%s: label %.0f of node %lld is no class: -1 (unknown) or 0 to %d", where, label, (long long)node,
+                     DATASET_MAX_CLASSES - 1);
+}
+
 bool builder_multi_label(const char* file, const char* place, error* why)
 {
     return error_set(why, "%s: %s: multi-label (several labels a node): one class per node is stored", file, place);
@@ -429,9 +435,7 @@ bool builder_add_labels(builder* b, const double* value, const char* where, erro
     if (!b->label) return false;
     for (int64_t v = 0; v < b->num_nodes; v++) {
         bool none = isnan(value[v]) || value[v] == -1;
-        if (builder_no_class(value[v]))
-            return error_set(why, "%s: label %.0f of node %lld is no class: -1 (unknown) or 0 to %d",
-                             where ? where : b->in, value[v], (long long)v, DATASET_MAX_CLASSES - 1);
+        if (builder_no_class(value[v])) return builder_refuse_class(where ? where : b->in, v, value[v], why);
         b->label[v] = none ? -1 : (int32_t)value[v];
         unknown += none;
         if (b->label[v] > largest) largest = b->label[v];

@@ -82,9 +82,10 @@ bool builder_add_features(builder* b, const float* rows, int64_t count, error* w
 bool builder_end_features(builder* b, error* why);
 
 /* (num_nodes) NaN or -1: unknown. All whole: classes; else real targets. where: the place of the first value that can
-   be no class, for a message; NULL: the input. */
+   be no class, for a message; NULL: the input. A reader whose labels come in another order refuses such a value itself. */
 bool builder_add_labels(builder* b, const double* value, const char* where, error* why);
 bool builder_no_class(double value); /* whole, and neither -1 (unknown) nor a class */
+bool builder_refuse_class(const char* where, int64_t node, double label, error* why);
 
 /* Sets "FILE: PLACE: " and the one sentence that refuses several labels a node, whatever the format. Returns false. */
 bool builder_multi_label(const char* file, const char* place, error* why);

@@ -55,29 +55,29 @@ static bool parse_node(const char* key, int64_t nodes, int64_t* node)
 }
 
 /* value: nan where no class was read so far. */
-static bool read_class(builder* b, json_stream* j, const char* key, double* value, char where[600], error* why)
+static bool read_class(builder* b, json_stream* j, const char* key, double* value, error* why)
 {
     int64_t node, class;
-    char place[TEXT_PLACE];
+    char place[TEXT_PLACE], where[GRAPH_PATH + TEXT_PLACE];
     if (!parse_node(key, b->num_nodes, &node)) return json_stream_fail(j, "no node of adj_full.npz", why);
     if (!isnan(value[node])) return json_stream_fail(j, "a node that is there twice", why);
     if (!check_class(j, key, why) || !json_stream_int(j, &class, why)) return false;
     value[node] = (double)class;
-    if (builder_no_class(value[node]) && !where[0])
-        snprintf(where, 600, "%.500s: %s", source_name(j->t.in), text_place(&j->t, place));
-    return true;
+    if (!builder_no_class(value[node])) return true;
+    snprintf(where, sizeof where, "%s: %s", source_name(j->t.in), text_place(&j->t, place));
+    return builder_refuse_class(where, node, value[node], why);
 }
 
 static bool read_class_map(builder* b, json_stream* j, double* value, error* why)
 {
-    char key[JSON_STREAM_KEY + 4], where[600] = "";
+    char key[JSON_STREAM_KEY + 4];
     int more;
     for (int64_t v = 0; v < b->num_nodes; v++) value[v] = NAN;
     progress_begin(&b->bar, "reading labels", "B", source_total(j->t.in));
-    while ((more = json_stream_key(j, key, why)) == 1 && read_class(b, j, key, value, where, why))
+    while ((more = json_stream_key(j, key, why)) == 1 && read_class(b, j, key, value, why))
         progress_update(&b->bar, source_taken(j->t.in));
     progress_end(&b->bar, source_taken(j->t.in), false);
-    return more == 0 && json_stream_end(j, why) && builder_add_labels(b, value, where[0] ? where : NULL, why);
+    return more == 0 && json_stream_end(j, why) && builder_add_labels(b, value, NULL, why);
 }
 
 static bool read_classes(builder* b, const char* in, error* why)
@@ -151,9 +151,10 @@ static bool read_graph(builder* b, const char* in, error* why)
 {
     char path[GRAPH_PATH], other[GRAPH_PATH];
     error ignored = {""};
+    if (!find_file(path, in, "adj_full.npz", why) || !read_scipy_graph(b, path, false, why)) return false;
     if (b->how->report && find_file(other, in, "adj_train.npz", &ignored))
-        fprintf(b->how->report, "leaves     adj_train.npz out: the edges among training nodes are in adj_full.npz\n");
-    return find_file(path, in, "adj_full.npz", why) && read_scipy_graph(b, path, false, why);
+        fprintf(b->how->report, "left out   adj_train.npz, the edges among training nodes: adj_full.npz has them\n");
+    return true;
 }
 
 bool read_graphsaint(builder* b, const char* in, error* why)

@@ -1,6 +1,8 @@
 /* SciPy's sparse matrices, as scipy.sparse.save_npz writes them. */
+#include <stdio.h>
 #include <string.h>
 
+#include "common/printable.h"
 #include "datasets/graph_arrays.h"
 #include "datasets/readers.h"
 
@@ -58,7 +60,6 @@ static bool read_matrix(builder* b, const array_set* set, bool weighted, error* 
     char format[NPY_TEXT + 1];
     int64_t nodes;
     if (!arrays_text(set, "format", format, why) || !read_square(&nodes, set, "shape", why)) return false;
-    if (!weighted && b->how->report) fprintf(b->how->report, "weights    none: data of %s is not read\n", set->path);
     if (strcmp(format, "coo") == 0) return read_coordinates(b, set, nodes, weighted, why);
     if (strcmp(format, "csr") == 0 || strcmp(format, "csc") == 0)
         return read_compressed(b, set, nodes, format[2] == 'r', weighted, why);
@@ -68,8 +69,11 @@ static bool read_matrix(builder* b, const array_set* set, bool weighted, error* 
 bool read_scipy_graph(builder* b, const char* path, bool weighted, error* why)
 {
     array_set set;
+    char shown[4096];
     if (!arrays_open(&set, path, why)) return false;
     bool ok = read_matrix(b, &set, weighted, why);
+    if (ok && !weighted && b->how->report)
+        fprintf(b->how->report, "weights    none: the data of %s are not taken for them\n", printable(shown, sizeof shown, path));
     arrays_close(&set);
     return ok;
 }

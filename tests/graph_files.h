@@ -377,4 +377,79 @@ static inline void model_scipy(const model* m, const char* name, const char* for
 {
     save(model_scipy_bytes(m, format, deflated), name, false);
 }
+
+/* ---- GraphSAINT, and DGL's Reddit: split 0 alone; the weights of edges are in the matrix, and are not to be read -- */
+
+/* {"id": class, ...} of the nodes that have one, in no order of ids. */
+static inline void put_class_map(bytes* b, const model* m)
+{
+    const char* before = "{";
+    for (int i = 0; i < MODEL_NODES; i++) {
+        const int v = i * 7 % MODEL_NODES; /* 7 does not divide 40 */
+        char text[60];
+        if (m->label[v] < 0) continue;
+        snprintf(text, sizeof text, "%s\"%d\": %d", before, v, (int)m->label[v]);
+        put_string(b, text);
+        before = ", ";
+    }
+    put_string(b, *before == '{' ? "{}" : "}");
+}
+
+/* {"te": [...], "tr": [...], "va": [...]} */
+static inline void put_roles(bytes* b, const model* m)
+{
+    static const int part[] = {3, 1, 2};
+    static const char* const head[] = {"{\"te\": [", "], \"tr\": [", "], \"va\": ["};
+    for (int k = 0; k < 3; k++) {
+        const char* before = "";
+        put_string(b, head[k]);
+        for (int v = MODEL_NODES; v-- > 0;) {
+            char text[40];
+            if (m->split[0][v] != part[k]) continue;
+            snprintf(text, sizeof text, "%s%d", before, v);
+            put_string(b, text);
+            before = ", ";
+        }
+    }
+    put_string(b, "]}");
+}
+
+static inline void save_in(bytes b, const char* folder_name, const char* name)
+{
+    char file[200];
+    snprintf(file, sizeof file, "%s/%s", folder_name, name);
+    save(b, file, false);
+}
+
+/* wide: features of 8 bytes. */
+static inline void model_graphsaint(const model* m, const char* name, bool wide, bool deflated)
+{
+    double feat[MODEL_NODES][MODEL_WIDTH];
+    bytes text = {0};
+    array_sink to = {NULL, name};
+    make_folder(name);
+    for (int i = 0; i < MODEL_NODES * MODEL_WIDTH; i++) feat[i / MODEL_WIDTH][i % MODEL_WIDTH] = (double)m->feat[i / MODEL_WIDTH][i % MODEL_WIDTH];
+    put_matrix(&to, "feats", wide ? "<f8" : "<f4", MODEL_NODES, MODEL_WIDTH, wide ? (void*)feat : (void*)(uintptr_t)m->feat, wide ? 8 : 4, false);
+    save_in(model_scipy_bytes(m, "csr", deflated), name, "adj_full.npz");
+    put_string(&text, "not to be read");
+    save_in(text, name, "adj_train.npz");
+    text = (bytes){0};
+    put_class_map(&text, m);
+    save_in(text, name, "class_map.json");
+    text = (bytes){0};
+    put_roles(&text, m);
+    save_in(text, name, "role.json");
+}
+
+static inline void model_reddit(const model* m, const char* name, bool self_loop, bool deflated)
+{
+    zip_maker z = {.deflated = deflated};
+    array_sink to = {&z, NULL};
+    make_folder(name);
+    put_matrix(&to, "feature", "<f4", MODEL_NODES, MODEL_WIDTH, m->feat, 4, false);
+    put_vector(&to, "label", "<i8", MODEL_NODES, m->label, 8);
+    put_vector(&to, "node_types", "|u1", MODEL_NODES, m->split[0], 1);
+    save_in(zip_end(&z), name, "reddit_data.npz");
+    save_in(model_scipy_bytes(m, "coo", deflated), name, self_loop ? "reddit_self_loop_graph.npz" : "reddit_graph.npz");
+}
 #endif

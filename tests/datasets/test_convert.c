@@ -182,6 +182,17 @@ TEST(the_same_graph_comes_from_every_format)
             remove_tree(folder_path(path, files[k]));
         }
         remove_tree(folder_path((char[600]){0}, "ogb"));
+        model_graphsaint(&m, "saint", gzip, deflated);
+        model_reddit(&m, "dgl", fortran, deflated);
+        for (int k = 0; k < 2; k++) { /* bare of weights, and one split */
+            const char* name = k ? "dgl" : "saint";
+            if (converted(&d, name, &how)) {
+                if (!CHECK(graph_is(&d, &l) && rows_are(&d, &m) && labels_are(&d, &m) && splits_are(&d, &m, 1) && !d.csc.weight))
+                    printf("    round %d, %s\n", round, name);
+                dataset_close(&d);
+            }
+            remove_tree(folder_path((char[600]){0}, name));
+        }
     }
 }
 
@@ -202,6 +213,8 @@ TEST(each_format_has_its_own_usual_edges)
                  {"u-csr.npz", DIRECTION_AS_IS, LOOPS_KEEP, true, "scipy (npz with SciPy's sparse matrix)"},
                  {"u-coo.npz", DIRECTION_AS_IS, LOOPS_KEEP, true, "scipy (npz with SciPy's sparse matrix)"},
                  {"u-ogb", DIRECTION_AS_IS, LOOPS_KEEP, false, "ogb (OGB csv folder)"},
+                 {"u-saint", DIRECTION_AS_IS, LOOPS_KEEP, false, "graphsaint (GraphSAINT folder)"},
+                 {"u-dgl", DIRECTION_AS_IS, LOOPS_KEEP, false, "reddit (DGL's Reddit)"},
                  {"u-npy", DIRECTION_AS_IS, LOOPS_KEEP, false, "npy (folder of .npy)"},
                  {"u.csv", DIRECTION_AS_IS, LOOPS_KEEP, true, "edges (list of edges)"},
                  {"u-bare.csv", DIRECTION_AS_IS, LOOPS_KEEP, false, "edges (list of edges)"},
@@ -221,6 +234,8 @@ TEST(each_format_has_its_own_usual_edges)
     model_scipy(&m, "u-csr.npz", "csr", false);
     model_scipy(&m, "u-coo.npz", "coo", false);
     model_ogb(&m, "u-ogb", false);
+    model_graphsaint(&m, "u-saint", false, false);
+    model_reddit(&m, "u-dgl", false, false);
     model_npy(&m, "u-npy", EDGES_INDEX, false);
     model_list(&m, "u.csv", "src,dst,weight\n", ",", 0, true, false);
     model_list(&m, "u-bare.csv", "", ",", 0, false, false);
@@ -242,6 +257,8 @@ TEST(each_format_has_its_own_usual_edges)
         check_reported(usual[k].name, head, true);
     }
     remove_tree(folder_path((char[600]){0}, "u-ogb"));
+    remove_tree(folder_path((char[600]){0}, "u-saint"));
+    remove_tree(folder_path((char[600]){0}, "u-dgl"));
     remove_tree(folder_path((char[600]){0}, "u-npy"));
 }
 
@@ -1749,12 +1766,9 @@ TEST(what_a_path_holds_is_detected)
         write_file(folder_path(path, of[k].name), of[k].text, strlen(of[k].text));
         CHECK(convert_detect(&format, folder_path(path, name), &why));
         if (!CHECK_EQ(format, of[k].format)) printf("    %s\n", of[k].name);
-        if (folders && of[k].format > FORMAT_MTX) {
-            const char* message = refused(name, &(convert_options){.format = FORMAT_AUTO});
-            CHECK(strstr(message, of[k].format == FORMAT_OGB_BINARY ? ": OGB binary folder (papers100M): this format is known, but not supported yet"
-                                  : of[k].format == FORMAT_REDDIT   ? ": DGL's Reddit: this format is known"
-                                                                    : ": GraphSAINT folder: this format is known"));
-        }
+        if (of[k].format == FORMAT_OGB_BINARY)
+            CHECK(strstr(refused(name, &(convert_options){.format = FORMAT_AUTO}),
+                         ": OGB binary folder (papers100M): this format is known, but not supported yet"));
         if (folders) remove_tree(folder_path(path, name));
     }
     remove_tree(folder_path((char[600]){0}, "d"));
@@ -1962,7 +1976,7 @@ TEST(arrays_that_are_read_by_rows_alone_are_refused_by_columns)
                 put_matrix(&to, "split", "|u1", 2, 3, split, 1, fortran);
             }
             save(zip_end(&z), "turned.npz", false);
-            const char* words = coords ? "member coords.npy: shape (2, 2); (2, as many as data), by rows, is expected" : "member split.npy: shape (2, 3); (splits, nodes), by rows, is expected";
+            const char* words = coords ? "member coords.npy: shape (2, 2); (2, as many as data), by rows, is expected" : "member split.npy: shape (2, 3); (nodes), or (splits, nodes) by rows, is expected";
             if (fortran) CHECK(strstr(refused("turned.npz", &(convert_options){.format = FORMAT_AUTO}), words));
             else if (converted(&d, "turned.npz", &(convert_options){.format = FORMAT_AUTO})) {
                 CHECK(d.num_nodes == 3 && d.num_splits == (coords ? 0 : 2) && (coords || memcmp(d.split, split, sizeof split) == 0));
@@ -1996,14 +2010,275 @@ TEST(features_of_two_to_the_24_columns_are_begun)
 
 TEST(formats_of_later_work_are_named)
 {
-    char path[600];
-    make_folder("reddit");
-    write_file(folder_path(path, "reddit/reddit_data.npz"), "", 0);
-    CHECK(strstr(refused("reddit", &(convert_options){.loops = LOOPS_KEEP}),
-                 "DGL's Reddit: this format is known, but not supported yet"));
-    CHECK(strstr(refused("reddit", &(convert_options){.format = FORMAT_OGB_BINARY}), "OGB binary"));
     make_folder("nothing");
+    CHECK(strstr(refused("nothing", &(convert_options){.format = FORMAT_OGB_BINARY}), "OGB binary"));
     CHECK(strstr(refused("nothing", &(convert_options){.loops = LOOPS_KEEP}), "a folder of no known format"));
+}
+
+/* A file of a folder of GraphSAINT's, 3 nodes in a row, replaced by a text; NULL: it is not there. */
+static void make_saint(const char* file, const char* text)
+{
+    static const int64_t indptr[] = {0, 1, 3, 4}, indices[] = {1, 0, 2, 1}, shape[] = {3, 3}, data[] = {7, -1, 0, 9};
+    static const float feats[] = {1, 2, 3};
+    static const char* const good[][2] = {{"class_map.json", "{\"0\": 1, \"2\": 0, \"1\": 1}\n"}, {"role.json", "{\"tr\": [2], \"va\": [0], \"te\": []}"}};
+    zip_maker z = {0};
+    array_sink zip = {&z, NULL}, to = {NULL, "s3"};
+    remove_tree(folder_path((char[600]){0}, "s3"));
+    make_folder("s3");
+    put_vector(&zip, "indptr", "<i8", 4, indptr, 8);
+    put_vector(&zip, "indices", "<i8", 4, indices, 8);
+    put_vector(&zip, "data", "<i8", 4, data, 8);
+    put_vector(&zip, "shape", "<i8", 2, shape, 8);
+    put_npy(&zip, "format", npy_of("|S3", "", false, "csr", 3));
+    save_in(zip_end(&z), "s3", "adj_full.npz");
+    put_vector(&to, "feats", "<f4", 3, feats, 4);
+    for (int k = 0; k < 2; k++) {
+        bytes b = {0};
+        put_string(&b, strcmp(file, good[k][0]) == 0 && text ? text : good[k][1]);
+        save_in(b, "s3", good[k][0]);
+    }
+    char path[600], name[60];
+    snprintf(name, sizeof name, "s3/%s", file);
+    if (!text) CHECK_EQ(remove(folder_path(path, name)), 0);
+}
+
+/* The classes 1, 1, 0 of the nodes 0, 1, 2, and a part of each. */
+TEST(files_of_json_are_read_by_what_they_say)
+{
+    static const struct {
+        const char *file, *text;
+        int32_t label[3];
+        uint8_t split[3];
+    } of[] = {{"class_map.json", "{\"0\": 1, \"2\": 0, \"1\": 1}", {1, 1, 0}, {2, 0, 1}},
+              {"class_map.json", "\xEF\xBB\xBF \r\n{\t\"1\":\n\n5 ,\"\\u0032\" :0}\n\n", {-1, 5, 0}, {0, 0, 1}},
+              {"class_map.json", "{\"2\": -0, \"0\": -1}", {-1, -1, 0}, {0, 0, 1}},
+              {"class_map.json", "{}", {-1, -1, -1}, {0, 0, 0}},
+              {"class_map.json", "{\"1\": 1048575, \"0\":0,\"2\":0}", {0, 1048575, 0}, {2, 0, 1}},
+              {"role.json", "{\"te\":[1,\n0],\"v\\u0061\":[ ],\"tr\":[2]}", {1, 1, 0}, {3, 3, 1}},
+              {"role.json", " {\"va\" : [ ] , \"te\" : [ 0 ] , \"tr\" : [ ] } ", {1, 1, 0}, {3, 0, 0}}};
+    for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
+        dataset d;
+        make_saint(of[k].file, of[k].text);
+        if (!converted(&d, "s3", &(convert_options){.format = FORMAT_AUTO})) continue;
+        CHECK(d.num_nodes == 3 && d.num_edges == 4 && !d.csc.weight && d.num_splits == 1);
+        if (!CHECK(memcmp(d.label, of[k].label, sizeof of[k].label) == 0 && memcmp(d.split, of[k].split, 3) == 0)) printf("    %s\n", of[k].text);
+        dataset_close(&d);
+    }
+    make_saint("", "");
+    check_reported("s3", "\nweights    none: the data of ", true);
+    check_reported("s3", "left out ", false);
+    save_in((bytes){0}, "s3", "adj_train.npz");
+    check_reported("s3", "\nleft out   adj_train.npz, the edges among training nodes: adj_full.npz has them\n", true);
+}
+
+TEST(bad_files_of_json_are_named_by_line_byte_and_value)
+{
+    static const struct {
+        const char *file, *text, *message;
+    } bad[] = {
+        {"class_map.json", "{\"0\": 1,\n \"1\": [0, 1]}", "s3/class_map.json: line 2, byte 7, key \"1\": multi-label (several labels a node): one class per node is stored"},
+        {"class_map.json", "{\"0\": [1, 0]}", "class_map.json: line 1, byte 7, key \"0\": multi-label"},
+        {"class_map.json", "{\"0\": 1, \"3\": 0}", "class_map.json: line 1, byte 10: no node of adj_full.npz: \"\"3\": 0}\""},
+        {"class_map.json", "{\"0\": 1, \"-1\": 0}", "byte 10: no node of adj_full.npz: \"\"-1\": 0}\""},
+        {"class_map.json", "{\"0\": 1, \"01\": 0}", "no node of adj_full.npz: \"\"01\": 0}\""},
+        {"class_map.json", "{\"0\": 1, \"1 \": 0}", "no node of adj_full.npz: \"\"1 \": 0}\""},
+        {"class_map.json", "{\"0\": 1, \"\": 0}", "no node of adj_full.npz"},
+        {"class_map.json", "{\"0\": 1, \"99999999999999999999\": 0}", "no node of adj_full.npz"},
+        {"class_map.json", "{\"0\": 1,\n\"0\": 1}", "line 2, byte 1: a node that is there twice: \"\"0\": 1}\""},
+        {"class_map.json", "{\"0\": 1, \"\\u0030\": 1}", "byte 10: a node that is there twice"},
+        {"class_map.json", "{\"0\": 1, \"1\": 1048576}", "class_map.json: line 1, byte 15: label 1048576 of node 1 is no class: -1 (unknown) or 0 to 1048575"},
+        {"class_map.json", "{\"2\": -2, \"1\": -3}", "class_map.json: line 1, byte 7: label -2 of node 2 is no class"},
+        {"class_map.json", "{\"0\": 1.5}", "byte 7: no whole number: \"1.5}\""},
+        {"class_map.json", "{\"0\": \"1\"}", "byte 7: a whole number is expected: \"\"1\"}\""},
+        {"class_map.json", "{\"0\": null}", "a whole number is expected: \"null}\""},
+        {"class_map.json", "{\"0\": {}}", "a whole number is expected: \"{}}\""},
+        {"class_map.json", "[1, 2]", "byte 1: an object {...} is expected: \"[1\""},
+        {"class_map.json", "", "s3/class_map.json: line 1, byte 1: the JSON text ends too early"},
+        {"class_map.json", "{\"0\": 1", "byte 8: the JSON text ends too early: \"\""},
+        {"class_map.json", "{\"0\": 1} {", "byte 10: more behind the end of the JSON text: \"{\""},
+        {"class_map.json", NULL, "s3: no file class_map.json in it"},
+        {"role.json", "{\"tr\": [0], \"va\": [1], \"te\": [3]}", "s3/role.json: line 1, byte 31: no node of adj_full.npz: \"3]}\""},
+        {"role.json", "{\"tr\": [-1], \"va\": [1], \"te\": [2]}", "no node of adj_full.npz: \"-1]\""},
+        {"role.json", "{\"tr\": [0, 0], \"va\": [1], \"te\": [2]}", "byte 12: a node that is there twice: \"0]\""},
+        {"role.json", "{\"tr\": [0], \"va\": [1], \"te\": [0]}", "byte 31: a node that is there twice: \"0]}\""},
+        {"role.json", "{\"tr\": [0], \"va\": [1]}", "s3/role.json: \"te\" is missing"},
+        {"role.json", "{\"tr\": [0], \"va\": [1], \"tr\": [2]}", "byte 24: a part that is there twice: \"\"tr\": [2]}\""},
+        {"role.json", "{\"tr\": [0], \"val\": [1], \"te\": [2]}", "byte 13: none of tr, va, te: \"\"val\": [1]\""},
+        {"role.json", "{\"tr\": [0], \"va\": 1, \"te\": [2]}", "byte 19: an array [...] is expected: \"1\""},
+        {"role.json", "{\"tr\": [[0]], \"va\": [1], \"te\": [2]}", "byte 9: a whole number is expected: \"[0]]\""},
+        {"role.json", "{\"tr\": [0,], \"va\": [1], \"te\": [2]}", "byte 11: a whole number is expected: \"]\""},
+        {"role.json", "{\"tr\": [], \"va\": [], \"te\": []}]", "more behind the end"},
+        {"role.json", NULL, "s3: no file role.json in it"},
+        {"feats.npy", NULL, "s3: no file feats.npy in it"}};
+    dataset d;
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+        make_saint(bad[k].file, bad[k].text);
+        const char* message = refused("s3", &(convert_options){.format = FORMAT_AUTO});
+        if (!CHECK(strstr(message, bad[k].message))) printf("    %s\n    %s\n", bad[k].text ? bad[k].text : "", message);
+    }
+    make_saint("role.json", NULL); /* not looked at where another split is asked for */
+    if (converted(&d, "s3", &(convert_options){.split = true, .share = {1, 0, 0}})) {
+        CHECK(d.split[0] == 1 && d.split[2] == 1);
+        dataset_close(&d);
+    }
+    make_saint("adj_full.npz", NULL);
+    CHECK(strstr(refused("s3", &(convert_options){.format = FORMAT_GRAPHSAINT}), "s3: no file adj_full.npz in it"));
+    remove_tree(folder_path((char[600]){0}, "s3"));
+}
+
+/* Of GraphSAINT's labels the first says it, of arrays the shape: neither waits for the edges, which are damaged here. */
+TEST(several_labels_a_node_are_refused_before_any_edge_is_read)
+{
+    static const char words[] = ": multi-label (several labels a node): one class per node is stored";
+    static const int64_t labels[] = {0, 1, 1, 0, 1, 1};
+    make_saint("class_map.json", "{\"2\": [1, 0], \"0\"");
+    save_in((bytes){0}, "s3", "adj_full.npz");
+    const char* message = refused("s3", &(convert_options){.format = FORMAT_AUTO});
+    if (!CHECK(strstr(message, "class_map.json: line 1, byte 7, key \"2\"") && strstr(message, words))) printf("    %s\n", message);
+    for (int reddit = 0; reddit < 2; reddit++) {
+        zip_maker z = {0};
+        put_matrix(&(array_sink){&z, NULL}, reddit ? "label" : "labels", "<i8", 3, 2, labels, 8, false);
+        put_vector(&(array_sink){&z, NULL}, "edges", "|u1", 2, "\0\1", 1);
+        make_folder("r");
+        save_in(zip_end(&z), "r", "reddit_data.npz");
+        message = refused(reddit ? "r" : "r/reddit_data.npz", &(convert_options){.format = FORMAT_AUTO});
+        if (!CHECK(strstr(message, reddit ? "label.npy: shape (3, 2)" : "labels.npy: shape (3, 2)") && strstr(message, words))) printf("    %s\n", message);
+    }
+    remove_tree(folder_path((char[600]){0}, "s3"));
+    remove_tree(folder_path((char[600]){0}, "r"));
+}
+
+TEST(bad_folders_of_reddit_are_named)
+{
+    static model m;
+    char path[600];
+    dataset d;
+    test_seed(24);
+    model_make(&m, 60);
+    model_reddit(&m, "r", true, false);
+    for (int k = 0; k < 4; k++) {
+        static const char* const message[] = {"member node_types.npy: element 5 is 4, not 0 to 3", "no array feature.npy; it holds: label, node_types",
+                                              "no array label.npy; it holds: feature, node_types", "no array node_types.npy; it holds: feature, label"};
+        zip_maker z = {0};
+        array_sink to = {&z, NULL};
+        m.split[0][5] = 4;
+        if (k != 1) put_matrix(&to, "feature", "<f4", MODEL_NODES, MODEL_WIDTH, m.feat, 4, false);
+        if (k != 2) put_vector(&to, "label", "<i8", MODEL_NODES, m.label, 8);
+        if (k != 3) put_vector(&to, "node_types", "|u1", MODEL_NODES, m.split[0], 1);
+        save_in(zip_end(&z), "r", "reddit_data.npz");
+        const char* said = refused("r", &(convert_options){.format = FORMAT_AUTO});
+        if (!CHECK(strstr(said, message[k]))) printf("    %s\n", said);
+    }
+    if (converted(&d, "r", &(convert_options){.split = true, .share = {1, 0, 0}})) dataset_close(&d); /* no node_types are needed */
+    m.split[0][5] = 3;
+    m.num_edges -= 10;
+    model_reddit(&m, "r", false, false); /* the graph without the self-loops that were added comes first */
+    check_reported("r", "/r/reddit_graph.npz are not taken", true);
+    check_reported("r", "found      50 edges", true);
+    remove(folder_path(path, "r/reddit_self_loop_graph.npz"));
+    remove(folder_path(path, "r/reddit_graph.npz"));
+    CHECK(strstr(refused("r", &(convert_options){.format = FORMAT_AUTO}), "r: neither reddit_graph.npz nor reddit_self_loop_graph.npz is there"));
+    remove_tree(folder_path(path, "r"));
+}
+
+/* A pickle that makes the file `ran` where anybody loads it (tests/datasets/test_foreign.py proves that it does). */
+static bytes harm(void)
+{
+    char path[600], command[620];
+    bytes b = {0};
+    const int length = snprintf(command, sizeof command, "touch %s", folder_path(path, "ran"));
+    put(&b, "\x80\x02" "cos\nsystem\nX", 14);
+    put_number(&b, (uint64_t)length, 4);
+    put(&b, command, (size_t)length);
+    put(&b, "\x85R.", 3);
+    return b;
+}
+
+static void put_harm(array_sink* to, const char* name)
+{
+    bytes b = harm();
+    put_npy(to, name, npy_of("|O", "40,", false, b.data, b.size));
+    drop(&b);
+}
+
+static void check_refused_harm(const char* name, const char* words)
+{
+    char path[600];
+    const char* message = refused(name, &(convert_options){.format = FORMAT_AUTO});
+    if (!CHECK(strstr(message, words) && access(folder_path(path, "ran"), F_OK) != 0)) printf("    %s\n", message);
+}
+
+/* Arrays of objects in each format that has arrays: no pickle in them is read. */
+TEST(arrays_of_objects_are_refused_and_run_nothing)
+{
+    static const struct {
+        const char* words;
+        const char* array[3];
+    } of[] = {{"member node_labels.npy: elements of type '|O' (pickled Python objects)", {"node_labels", "edges"}},
+              {"member edges.npy: elements of type '|O'", {"edges"}},
+              {"member edge_attr.npy: elements of type '|O'", {"edge_attr", "edge_index"}},
+              {"member indptr.npy: elements of type '|O'", {"indptr", "indices"}},
+              {"member adj_shape.npy: elements of type '|O'", {"adj_shape", "adj_indptr"}},
+              {"member format.npy: elements of type '|O'", {"format", "shape"}}};
+    static model m;
+    char path[600];
+    test_seed(25);
+    model_make(&m, 60);
+    for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
+        zip_maker z = {0};
+        array_sink to = {&z, NULL};
+        for (int i = 0; of[k].array[i]; i++) put_harm(&to, of[k].array[i]);
+        save(zip_end(&z), "objects.npz", false);
+        check_refused_harm("objects.npz", of[k].words);
+    }
+    model_npy(&m, "o-npy", EDGES_INDEX, false);
+    put_harm(&(array_sink){NULL, "o-npy"}, "train_masks");
+    check_refused_harm("o-npy", "o-npy/train_masks.npy: elements of type '|O' (pickled Python objects)");
+    model_graphsaint(&m, "o-saint", false, false);
+    put_harm(&(array_sink){NULL, "o-saint"}, "feats");
+    check_refused_harm("o-saint", "o-saint/feats.npy: elements of type '|O'");
+    model_reddit(&m, "o-dgl", false, false);
+    zip_maker z = {0};
+    put_harm(&(array_sink){&z, NULL}, "label");
+    save_in(zip_end(&z), "o-dgl", "reddit_data.npz");
+    check_refused_harm("o-dgl", "o-dgl/reddit_data.npz: member label.npy: elements of type '|O'");
+    for (int k = 0; k < 3; k++) remove_tree(folder_path(path, (const char*[]){"o-npy", "o-saint", "o-dgl"}[k]));
+}
+
+/* Where a pickle has what is asked for it is refused by name; beside what is asked for it is no matter. */
+TEST(pickles_are_refused_by_name_and_run_nothing)
+{
+    static const char *const beside[] = {"split_dict.pt", "split_dict.pkl", "meta.pt"}, *const folders[] = {"p-saint", "p-dgl", "p-npy", "p-ogb"};
+    static model m;
+    char path[600];
+    dataset d;
+    test_seed(26);
+    model_make(&m, 60);
+    save(harm(), "split_dict.pkl", false);
+    check_refused_harm("split_dict.pkl", "split_dict.pkl: a pickle, which may run code: none is read");
+    zip_maker z = {0};
+    bytes b = harm();
+    zip_add_npy(&z, "archive/data.pkl", b);
+    save(zip_end(&z), "split_dict.pt", false);
+    check_refused_harm("split_dict.pt", "split_dict.pt: a pickle, which may run code: none is read");
+    model_graphsaint(&m, folders[0], false, false);
+    model_reddit(&m, folders[1], false, false);
+    model_npy(&m, folders[2], EDGES_INDEX, false);
+    model_ogb(&m, folders[3], false);
+    for (int k = 0; k < 4; k++) {
+        for (int i = 0; i < 3; i++) save_in(harm(), folders[k], beside[i]);
+        if (converted(&d, folders[k], &(convert_options){.format = FORMAT_AUTO})) dataset_close(&d);
+    }
+    save_in(harm(), "p-ogb", "split/time/split_dict.pt");
+    if (converted(&d, "p-ogb", &(convert_options){.format = FORMAT_AUTO})) dataset_close(&d); /* lists of ids are there, too */
+    for (int part = 0; part < 3; part++) {
+        char name[60];
+        snprintf(name, sizeof name, "p-ogb/split/time/%s.csv", (const char*[]){"train", "valid", "test"}[part]);
+        CHECK_EQ(remove(folder_path(path, name)), 0);
+    }
+    check_refused_harm("p-ogb", "p-ogb/split/time/split_dict.pt: a pickle, which may run code: none is read");
+    CHECK(access(folder_path(path, "ran"), F_OK) != 0);
+    for (int k = 0; k < 4; k++) remove_tree(folder_path(path, folders[k]));
 }
 
 /* One array of an archive replaced by another; the graph is small and otherwise good. */
@@ -2160,7 +2435,7 @@ TEST(bad_arrays_of_sparse_graphs_are_named)
                {{"attr_indices", "<i8", "3,", INTS(1, 0, -1)}, "member attr_indices.npy: row 2: column -1 is outside [0, 2)"},
                {{"attr_data", NULL, "", INTS(0)}, "no array attr_data.npy"},
                {{"attr_data", "<f4", "3,", REALS(2, 3, INFINITY)}, "features: row 2, column 1: inf is no number to learn from"},
-               {{"labels_indptr", "<i8", "4,", INTS(0, 0, 2, 2)}, "node 1 has 2 labels; one is stored"},
+               {{"labels_indptr", "<i8", "4,", INTS(0, 0, 2, 2)}, "bad.npz: node 1 has 2 labels: multi-label (several labels a node): one class"},
                {{"labels_indptr", "<i8", "4,", INTS(0, 0, 0, 1)}, "member labels_indptr.npy: ends with 1, there are 2 indices"},
                {{"labels_indptr", "<i8", "3,", INTS(0, 1, 2)}, "member labels_indptr.npy: shape (3); (rows + 1) is expected"},
                {{"labels_indices", "<i8", "2,", INTS(0, 1048576)}, "label 1048576 of node 2 is no class: -1 (unknown) or 0 to 1048575"}};
@@ -2280,7 +2555,7 @@ TEST(bad_arrays_of_edges_lists_and_splits_are_named)
                {0, {"feat", "<f4", "", REALS(1)}, "member feat.npy: shape (); (nodes, ...) is expected"},
                {0, {"feat", "<f4", "3, 0", "", 0}, "member feat.npy: shape (3, 0); (nodes, ...) is expected"},
                {0, {"feat", "<f4", "3, 1", REALS(1, NAN, 3)}, "features: row 1, column 0: nan is no number to learn from"},
-               {0, {"label", "<i8", "3, 2", INTS(0, 1, 0, 1, 0, 1)}, "member label.npy: shape (3, 2); (nodes), one label a node, is expected"},
+               {0, {"label", "<i8", "3, 2", INTS(0, 1, 0, 1, 0, 1)}, "member label.npy: shape (3, 2): multi-label (several labels a node): one class per node is stored"},
                {0, {"label", "<i8", "4,", INTS(0, 1, 0, 1)}, "member label.npy: shape (4); (nodes), one label a node, is expected"},
                {0, {"label", "<i8", "1, 3", INTS(0, 1, 0)}, "member label.npy: shape (1, 3); (nodes), one label"},
                {0, {"label", "<i8", "3,", INTS(0, 1048576, 0)}, "label 1048576 of node 1 is no class: -1 (unknown) or 0 to 1048575"},
@@ -2301,8 +2576,8 @@ TEST(bad_arrays_of_edges_lists_and_splits_are_named)
                {1, {"external_id", "<i8", "1, 3", INTS(7, 8, 9)}, "member external_id.npy: shape (1, 3); (nodes) is expected"},
                {1, {"split", "|u1", "2, 3", "\1\2\3\0\1\4", 6}, "member split.npy: element 5 is 4, not 0 to 3"},
                {1, {"split", "|i1", "2, 3", "\1\2\3\0\1\377", 6}, "member split.npy: element 5 is -1, not 0 to 3"},
-               {1, {"split", "|u1", "3, 2", "\1\2\3\0\1\2", 6}, "member split.npy: shape (3, 2); (splits, nodes), by rows, is expected"},
-               {1, {"split", "|u1", "3,", "\1\2\3", 3}, "member split.npy: shape (3); (splits, nodes), by rows, is expected"}};
+               {1, {"split", "|u1", "3, 2", "\1\2\3\0\1\2", 6}, "member split.npy: shape (3, 2); (nodes), or (splits, nodes) by rows, is expected"},
+               {1, {"split", "|u1", "4,", "\1\2\3\0", 4}, "member split.npy: shape (4); (nodes), or (splits, nodes) by rows, is expected"}};
     dataset d;
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) check_refused_arrays(bad[k].list ? lists : edges, 5, &bad[k].other, bad[k].words);
     for (int k = 0; k < 2; k++) {
@@ -2496,7 +2771,7 @@ TEST(bad_files_of_an_ogb_folder_are_named_by_line_and_byte)
                {{"raw/node-feat", ""}, "node-feat.csv: is empty"},
                {{"raw/node-label", "0\n1\n0\n1\n"}, "node-label.csv: line 4, byte 1: more labels than nodes: \"1\""},
                {{"raw/node-label", "0\n1\n"}, "node-label.csv: 2 labels for 3 nodes (truncated?)"},
-               {{"raw/node-label", "0\n1,1\n0\n"}, "node-label.csv: line 2, byte 3: more columns than expected: \"1\""},
+               {{"raw/node-label", "0\n1,1\n0\n"}, "node-label.csv: line 2, byte 1: multi-label (several labels a node): one class per node is stored"},
                {{"raw/node-label", "0\n1\nx\n"}, "node-label.csv: line 3, byte 1: no number: \"x\""},
                {{"raw/node-label", "0\n1\n1048576\n"}, "node-label.csv: line 3: label 1048576 of node 2 is no class: -1 (unknown) or 0 to 1048575"},
                {{"split/s/train", "0\n3\n"}, "split/s/train.csv: line 2, byte 1: no node of num-node-list: \"3\""},
@@ -2960,6 +3235,8 @@ TEST(every_allocation_may_fail)
     model_scipy(&m, "alloc-scipy.npz", "csc", DEFLATE);
     model_scipy(&m, "alloc-coo.npz", "coo", DEFLATE);
     model_ogb(&m, "alloc-ogb", true);
+    model_graphsaint(&m, "alloc-saint", true, DEFLATE);
+    model_reddit(&m, "alloc-dgl", false, DEFLATE);
     model_list(&m, "alloc.csv", "", ",", 0, true, false);
     model_mtx(&m, "alloc.mtx", true);
     check_allocations("alloc.npz");
@@ -2967,6 +3244,10 @@ TEST(every_allocation_may_fail)
     check_allocations("alloc-scipy.npz");
     check_allocations("alloc-coo.npz");
     check_allocations("alloc-ogb");
+    check_allocations("alloc-saint");
+    check_allocations("alloc-dgl");
+    remove_tree(folder_path(path, "alloc-saint"));
+    remove_tree(folder_path(path, "alloc-dgl"));
     check_allocations("alloc.csv");
     check_allocations(DEFLATE ? "alloc.mtx.gz" : "alloc.mtx");
     remove_tree(folder_path(path, "alloc-ogb"));
@@ -3248,6 +3529,12 @@ int main(int argc, char** argv)
     RUN(arrays_that_are_read_by_rows_alone_are_refused_by_columns);
     RUN(features_of_two_to_the_24_columns_are_begun);
     RUN(formats_of_later_work_are_named);
+    RUN(files_of_json_are_read_by_what_they_say);
+    RUN(bad_files_of_json_are_named_by_line_byte_and_value);
+    RUN(several_labels_a_node_are_refused_before_any_edge_is_read);
+    RUN(bad_folders_of_reddit_are_named);
+    RUN(arrays_of_objects_are_refused_and_run_nothing);
+    RUN(pickles_are_refused_by_name_and_run_nothing);
     RUN(labels_that_are_infinite_as_floats_are_refused_wherever_they_stand);
     RUN(a_mask_of_floats_holds_no_nan);
     RUN(a_mask_of_wide_integers_is_not_taken_for_ids);
