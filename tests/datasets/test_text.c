@@ -1,6 +1,7 @@
 /* The tokenizer of all text formats, and the stream under it. */
 #include <unistd.h>
 
+#include "datasets/json_stream.h"
 #include "datasets/text.h"
 #include "tests/archive.h"
 #include "tests/folder.h"
@@ -594,6 +595,149 @@ TEST(a_part_is_read_to_its_end_whatever_is_asked_for_at_a_time)
     }
 }
 
+/* ---- JSON ----------------------------------------------------------------------------------------------------- */
+
+static bool open_json(json_stream* j, const void* data, size_t size, error* why)
+{
+    char path[600];
+    write_file(folder_path(path, "text.json"), data, size);
+    return json_stream_open(j, path, why);
+}
+
+/* What an attempt to read [NUMBER] says; "" where it succeeds. */
+static const char* number_error(const char* number, int64_t* value)
+{
+    static char message[640];
+    char whole[400];
+    json_stream j;
+    error why = {""};
+    int length = snprintf(whole, sizeof whole, "[%s]", number);
+    if (open_json(&j, whole, (size_t)length, &why) && json_stream_begin(&j, '[', &why) && json_stream_element(&j, &why) == 1 &&
+        json_stream_int(&j, value, &why) && json_stream_element(&j, &why) == 0)
+        json_stream_end(&j, &why);
+    json_stream_close(&j);
+    snprintf(message, sizeof message, "%s", why.text);
+    return message;
+}
+
+TEST(whole_numbers_of_json_keep_64_bits_and_its_grammar)
+{
+    static const struct {
+        const char *text, *message; /* NULL: value */
+        int64_t value;
+    } of[] = {{"0", NULL, 0}, {"-0", NULL, 0}, {"7", NULL, 7}, {"-10", NULL, -10}, {"\t 3 \r\n", NULL, 3},
+              {"9223372036854775807", NULL, INT64_MAX}, {"-9223372036854775807", NULL, -INT64_MAX},
+              {"9223372036854775808", "byte 2: does not fit 64 bits: \"9223372036854775808]\"", 0}, {"-9223372036854775808", "does not fit 64 bits", 0},
+              {"00", "no number of JSON: it begins with 0: \"00]\"", 0}, {"-01", "it begins with 0: \"-01]\"", 0}, {"0x1", "no number: \"0x1]\"", 0},
+              {"1.0", "no whole number: \"1.0]\"", 0}, {"1e3", "no whole number", 0}, {"1E3", "no whole number", 0}, {"-", "a whole number is expected: \"-]\"", 0},
+              {"+1", "a whole number is expected: \"+1]\"", 0}, {".5", "a whole number is expected", 0}, {"NaN", "a whole number is expected: \"NaN]\"", 0},
+              {"Infinity", "a whole number is expected", 0}, {"true", "a whole number is expected", 0}, {"--1", "a whole number is expected", 0},
+              {"1_0", "no number: \"1_0]\"", 0}, {"1\"", "no number", 0}, {"1}", "',' or ']' is expected: \"}]\"", 0}, {"1 2", "byte 4: ',' or ']' is expected: \"2]\"", 0},
+              {",1", "a whole number is expected", 0}, {"1]", "byte 4: more behind the end of the JSON text: \"]\"", 0}};
+    for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
+        int64_t value = -77;
+        const char* message = number_error(of[k].text, &value);
+        if (!CHECK(of[k].message ? strstr(message, of[k].message) != NULL : !message[0] && value == of[k].value)) printf("    %s: %s\n", of[k].text, message);
+    }
+    char zeros[300];
+    memset(zeros, '0', 299);
+    zeros[299] = 0;
+    int64_t value;
+    CHECK(strstr(number_error(zeros, &value), "it begins with 0"));
+}
+
+/* What an attempt to read {KEY: 5} says, the key into found; "" where it succeeds. */
+static const char* key_error(const char* written, char found[JSON_STREAM_KEY + 4])
+{
+    static char message[640];
+    char whole[600];
+    json_stream j;
+    error why = {""};
+    int64_t value = 0;
+    int length = snprintf(whole, sizeof whole, "{%s: 5}", written);
+    if (open_json(&j, whole, (size_t)length, &why) && json_stream_begin(&j, '{', &why) && json_stream_key(&j, found, &why) == 1 &&
+        json_stream_peek(&j, &why) == '5' && json_stream_int(&j, &value, &why) && json_stream_key(&j, (char[JSON_STREAM_KEY + 4]){0}, &why) == 0)
+        json_stream_end(&j, &why);
+    json_stream_close(&j);
+    CHECK_EQ(value, why.text[0] ? 0 : 5);
+    snprintf(message, sizeof message, "%s", why.text);
+    return message;
+}
+
+TEST(keys_of_json_have_escapes_and_utf8)
+{
+    static const struct {
+        const char *written, *key, *message;
+    } of[] = {{"\"\"", "", NULL}, {"\"tr\"", "tr", NULL}, {" \"a b\" ", "a b", NULL}, {"\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"", "\"\\/\b\f\n\r\t", NULL},
+              {"\"\\u0041\\u00e9\\u20AC\"", "A\303\251\342\202\254", NULL}, {"\"\\ud83d\\uDE00x\"", "\360\237\230\200x", NULL},
+              {"\"\\u07ff\\u0800\\uffff\\u007f\\u0080\"", "\337\277\340\240\200\357\277\277\177\302\200", NULL},
+              {"\"\\uD800\\uDC00\\uDBFF\\uDFFF\"", "\360\220\200\200\364\217\277\277", NULL}, {"\"\303\251\177\"", "\303\251\177", NULL},
+              {"\"\\x\"", NULL, "no escape of JSON"}, {"\"\\u00g0\"", NULL, "no escape"}, {"\"\\u004\"", NULL, "no escape"}, {"\"\\u0000\"", NULL, "no escape"},
+              {"\"\\ud83d\"", NULL, "no escape"}, {"\"\\ud83dx\"", NULL, "no escape"}, {"\"\\ud83d\\n\"", NULL, "no escape"}, {"\"\\ud83d\\u0041\"", NULL, "no escape"},
+              {"\"\\ude00\"", NULL, "no escape"}, {"\"\\U0041\"", NULL, "no escape"}, {"\"\\", NULL, "no escape"},
+              {"\"\300\200\"", NULL, "no UTF-8"}, {"\"\355\240\200\"", NULL, "no UTF-8"}, {"\"\377\"", NULL, "no UTF-8"}, {"\"a\tb\"", NULL, "a control character in a string"},
+              {"\"a\nb\"", NULL, "a control character in a string: \"\"a\""}, {"\"a\037\"", NULL, "a control character"}, {"\"a", NULL, "byte 2: the JSON text ends in a string: \"\"a: 5}\""},
+              {"'a'", NULL, "a key, in quotes, is expected: \"'a': 5}\""}, {"a", NULL, "a key, in quotes, is expected"}, {"\"a\" 1", NULL, "':' is expected behind a key: \"1: 5}\""},
+              {"\"a\",", NULL, "':' is expected behind a key"}, {",\"a\"", NULL, "a key, in quotes, is expected: \"\""}};
+    char key[JSON_STREAM_KEY + 4], written[JSON_STREAM_KEY + 40];
+    for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
+        const char* message = key_error(of[k].written, key);
+        if (!CHECK(of[k].message ? strstr(message, of[k].message) != NULL : !message[0] && strcmp(key, of[k].key) == 0))
+            printf("    %s: %s\n", of[k].written, message);
+    }
+    for (int length = JSON_STREAM_KEY - 12; length < JSON_STREAM_KEY + 20; length++) /* as written, with its first quote; the last letter takes twelve */
+        for (int last = 1; last <= 12; last += 11) {
+            memset(written, 'k', (size_t)length);
+            written[0] = '"';
+            if (last == 12) memcpy(written + length - 12, "\\ud83d\\ude00", 12);
+            memcpy(written + length, "\"", 2);
+            const char* message = key_error(written, key);
+            const bool fits = length - last <= JSON_STREAM_KEY;
+            if (!CHECK(fits ? !message[0] && (int)strlen(key) == length - 1 - (last == 12 ? 8 : 0) : strstr(message, "a key of more than 240 bytes") != NULL))
+                printf("    %d, %d: %s\n", length, last, message);
+        }
+}
+
+/* Two megabytes of an object of arrays, wherever the buffer ends in them; then cut at each of some hundred bytes. */
+TEST(json_of_megabytes_is_read_by_a_window)
+{
+    enum { ROOM = 2 << 20, KEYS = 30000 };
+    static char data[ROOM + 100];
+    for (int shift = 0; shift < 8; shift++) {
+        size_t n = 0;
+        json_stream j;
+        error why = {""};
+        char key[JSON_STREAM_KEY + 4], expected[20];
+        int64_t value, keys = 0, elements = 0;
+        bool good = true;
+        n += (size_t)sprintf(data, "%*s{", shift, "");
+        for (int k = 0; k < KEYS; k++)
+            n += (size_t)sprintf(data + n, "%s\"%d\" :\n [%d,  %d%s]", k ? ",\n" : "", k, k, -k, k % 2 ? ", 5 " : "");
+        n += (size_t)sprintf(data + n, "} \n");
+        CHECK(n > 3 * (256 << 10) && n < ROOM);
+        CHECK(open_json(&j, data, n, &why) && json_stream_begin(&j, '{', &why));
+        for (; json_stream_key(&j, key, &why) == 1 && good; keys++) {
+            snprintf(expected, sizeof expected, "%lld", (long long)keys);
+            good = strcmp(key, expected) == 0 && json_stream_peek(&j, &why) == '[' && json_stream_begin(&j, '[', &why);
+            for (elements = 0; good && json_stream_element(&j, &why) == 1; elements++)
+                good = json_stream_int(&j, &value, &why) && value == (elements == 0 ? keys : elements == 1 ? -keys : 5);
+            good = good && elements == 2 + keys % 2;
+        }
+        CHECK(good && keys == KEYS && json_stream_end(&j, &why) && j.t.line == 2 * KEYS + 1);
+        CHECK_STR(why.text, "");
+        json_stream_close(&j);
+    }
+    json_stream j;
+    error why = {""};
+    memset(data, ' ', 300 << 10);
+    memcpy(data + (300 << 10) - 3, "[7,", 3);
+    CHECK(open_json(&j, data, 300 << 10, &why) && json_stream_begin(&j, '[', &why) && json_stream_element(&j, &why) == 1);
+    int64_t value = 0;
+    CHECK(json_stream_int(&j, &value, &why) && value == 7 && json_stream_element(&j, &why) == 1 && !json_stream_int(&j, &value, &why));
+    CHECK(strstr(why.text, "line 1, byte 307201: the JSON text ends too early: \"\""));
+    json_stream_close(&j);
+}
+
 int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : NULL;
@@ -620,6 +764,9 @@ int main(int argc, char** argv)
 #endif
     RUN(a_file_that_became_shorter_is_an_error_at_its_end);
     RUN(a_part_is_read_to_its_end_whatever_is_asked_for_at_a_time);
+    RUN(whole_numbers_of_json_keep_64_bits_and_its_grammar);
+    RUN(keys_of_json_have_escapes_and_utf8);
+    RUN(json_of_megabytes_is_read_by_a_window);
     folder_remove();
     return test_finish();
 }
