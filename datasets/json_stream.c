@@ -54,7 +54,11 @@ static bool to_value(json_stream* j, error* why)
     return to_byte(j, why);
 }
 
-char json_stream_peek(json_stream* j, error* why) { return to_value(j, why) ? *j->t.at : 0; }
+char json_stream_peek(json_stream* j, error* why)
+{
+    if (to_value(j, why) && !*j->t.at) json_stream_fail(j, "a zero byte", why);
+    return why->text[0] ? 0 : *j->t.at;
+}
 
 bool json_stream_begin(json_stream* j, char bracket, error* why)
 {

@@ -698,6 +698,24 @@ TEST(keys_of_json_have_escapes_and_utf8)
         }
 }
 
+/* A zero byte is no end: it is an error wherever it stands. */
+TEST(a_zero_byte_is_no_json)
+{
+    static const char with[] = "{\"a\":7}";
+    for (size_t at = 0; at < sizeof with; at++) {
+        char whole[sizeof with], key[JSON_STREAM_KEY + 4];
+        json_stream j;
+        error why = {""};
+        int64_t value;
+        memcpy(whole, with, sizeof with);
+        whole[at] = 0;
+        bool good = open_json(&j, whole, sizeof with, &why) && json_stream_begin(&j, '{', &why) && json_stream_key(&j, key, &why) == 1 &&
+                    json_stream_peek(&j, &why) && json_stream_int(&j, &value, &why) && json_stream_key(&j, key, &why) == 0 && json_stream_end(&j, &why);
+        if (!CHECK(!good && why.text[0])) printf("    at %zu\n", at);
+        json_stream_close(&j);
+    }
+}
+
 /* Two megabytes of an object of arrays, wherever the buffer ends in them; then cut at each of some hundred bytes. */
 TEST(json_of_megabytes_is_read_by_a_window)
 {
@@ -766,6 +784,7 @@ int main(int argc, char** argv)
     RUN(a_part_is_read_to_its_end_whatever_is_asked_for_at_a_time);
     RUN(whole_numbers_of_json_keep_64_bits_and_its_grammar);
     RUN(keys_of_json_have_escapes_and_utf8);
+    RUN(a_zero_byte_is_no_json);
     RUN(json_of_megabytes_is_read_by_a_window);
     folder_remove();
     return test_finish();
