@@ -167,7 +167,7 @@ bool json_stream_int(json_stream* j, int64_t* value, error* why)
     if (!(end = text_digits(digits, &n))) return json_stream_fail(j, "does not fit 64 bits", why);
     if (*digits == '0' && end > digits + 1) return json_stream_fail(j, "no number of JSON: it begins with 0", why);
     if (*end == '.' || *end == 'e' || *end == 'E') return json_stream_fail(j, "no whole number", why);
-    if (!*end || !strchr(" \t\r\n,]}", *end)) return json_stream_fail(j, "no number", why);
+    if (!strchr(" \t\r\n,]}", *end)) return json_stream_fail(j, "no number", why);
     *value = digits > j->t.at ? -(int64_t)n : (int64_t)n;
     j->t.at = end;
     return true;

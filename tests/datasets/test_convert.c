@@ -2978,6 +2978,44 @@ TEST(damaged_text_gives_a_graph_or_a_message)
 #endif
 }
 
+/* JSON that is cut anywhere is refused; of one changed bit comes a good graph, or a message that names the folder. */
+TEST(damaged_json_is_refused_or_gives_a_graph)
+{
+    static const char* const names[] = {"class_map.json", "role.json"};
+    static model m;
+    test_seed(27);
+    model_make(&m, 60);
+    for (int k = 0; k < 2; k++) {
+        char path[600], in[600], out[600], name[60];
+        bytes whole = {0};
+        model_graphsaint(&m, "damaged", false, false);
+        (k ? put_roles : put_class_map)(&whole, &m);
+        snprintf(name, sizeof name, "damaged/%s", names[k]);
+        folder_path(path, name);
+        for (size_t cut = 0; cut < whole.size; cut += cut + 20 > whole.size ? 1 : 2) {
+            write_file(path, whole.data, cut);
+            const char* message = refused("damaged", &(convert_options){.format = FORMAT_AUTO});
+            if (!CHECK(strstr(message, names[k]))) printf("    %s cut to %zu of %zu: %s\n", names[k], cut, whole.size, message);
+        }
+        for (size_t at = (size_t)test_below(3); at < whole.size; at += 3) {
+            dataset d;
+            error why = {""};
+            const uint8_t bit = (uint8_t)(1 << test_below(8));
+            whole.data[at] ^= bit;
+            write_file(path, whole.data, whole.size);
+            whole.data[at] ^= bit;
+            if (!convert(folder_path(in, "damaged"), folder_path(out, "damaged.ggnn"), &(convert_options){.format = FORMAT_AUTO}, &why))
+                CHECK(strstr(why.text, names[k]));
+            else if (CHECK(dataset_open(&d, out, &why))) {
+                CHECK(ggnn_file_verify(&d.file));
+                dataset_close(&d);
+            }
+        }
+        drop(&whole);
+        remove_tree(folder_path(path, "damaged"));
+    }
+}
+
 static void cut_after_lines(const char* path, int lines)
 {
     FILE* in = fopen(path, "rb");
@@ -3558,6 +3596,7 @@ int main(int argc, char** argv)
     RUN(an_ogb_folder_may_be_written_as_text_may);
     RUN_SLOW(damaged_archives_are_refused_or_harmless);
     RUN(damaged_text_gives_a_graph_or_a_message);
+    RUN(damaged_json_is_refused_or_gives_a_graph);
     RUN(ogb_folders_with_a_file_cut_or_missing_are_refused);
     RUN(the_first_label_of_an_ogb_folder_that_is_no_class_is_named_by_its_line);
     RUN(each_option_of_the_command_is_a_field_of_converts_options);
