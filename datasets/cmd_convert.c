@@ -52,6 +52,9 @@ static const char about[] =
     "  scipy   npz with a sparse matrix A (scipy.sparse.save_npz: csr, csc, coo): A[i,j] is the edge i -> j, data its\n"
     "          weight; directed as is; A is square\n"
     "  ogb     folder with raw/edge.csv.gz ...: directed as is; ogbn-products needs --undirected\n"
+    "  graphsaint  folder with adj_full.npz, feats.npy, class_map.json, role.json: directed as is, as both directions are in\n"
+    "          it; the matrix's data are no weights; features stay as they are, where GraphSAINT standardises them\n"
+    "  reddit  DGL's folder with reddit_data.npz and reddit_graph.npz (or reddit_self_loop_graph.npz): the same\n"
     "  edges   src,dst[,weight] by commas, tabs or spaces: directed as is. Line 1 may name the columns: src, source,\n"
     "          from, head, row, u, dst, target, to, tail, col, v, node, id, weight and the like (id_1, FromNodeId).\n"
     "          --edge-columns says what other columns are\n"
@@ -66,7 +69,8 @@ static const char about[] =
     "--keep-duplicates every one's; a self-loop that is dropped takes its row along.\n"
     "Text may be gzipped. Ids that are not 0 .. N-1 are compacted in ascending order and kept as external_id.\n"
     "Duplicate edges are dropped (the first stays), self-loops kept.\n"
-    "ogb-binary, reddit and graphsaint are known by name, but not read yet.";
+    "A node has one class, or one real target: files with several labels a node (multi-label) are refused. No pickle is read.\n"
+    "ogb-binary is known by name, but not read yet.";
 
 typedef struct { /* options as the command line has them */
     bool undirected, directed;
