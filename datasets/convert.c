@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "common/printable.h"
-#include "datasets/graph_arrays.h"
+#include "datasets/arrays.h"
 #include "datasets/readers.h"
 #include "datasets/text.h"
 
@@ -61,6 +61,8 @@ static bool detect_folder(convert_format* format, const char* in, error* why)
                                 "edge_index.npy or edges.npy is in it",
                                 in);
 }
+
+static bool refuse_pickle(const char* in, error* why) { return error_set(why, "%s: a pickle, which may run code: none is read", in); }
 
 /* torch.save's archives hold one. */
 static void check_members(const zip_archive* z, const char* in, error* why)

@@ -322,7 +322,7 @@ bool read_split_array(builder* b, array* a, error* why)
 {
     const int dims = a->h.num_dims;
     if (dims < 1 || dims > 2 || a->h.shape[dims - 1] != b->num_nodes || a->h.fortran)
-        return array_wrong_shape(a, "(nodes), or (splits, nodes) by rows,", why);
+        return array_wrong_shape(a, "(nodes) or (splits, nodes), by rows,", why);
     if (!builder_begin_splits(b, dims == 2 ? a->h.shape[0] : 1, why)) return false;
     for (int64_t i = 0; i < a->h.count; i++) {
         int64_t part;
@@ -361,5 +361,3 @@ bool find_file(char path[GRAPH_PATH], const char* folder, const char* name, erro
     if (length < 0 || length >= GRAPH_PATH) return error_set(why, "%s: path is too long", folder);
     return access(path, F_OK) == 0 || error_set(why, "%s: no file %s in it", folder, name);
 }
-
-bool refuse_pickle(const char* path, error* why) { return error_set(why, "%s: a pickle, which may run code: none is read", path); }

@@ -61,7 +61,7 @@ bool check_labels(const array_set* set, const char* names, error* why);
    no splits. Nothing is read where --split asks for others. */
 bool read_splits(builder* b, const array_set* set, error* why);
 
-/* (nodes), or (splits, nodes) by rows, as the .ggnn file has it: 0 none, 1 train, 2 val, 3 test. */
+/* (nodes) or (splits, nodes), by rows, as the .ggnn file has it: 0 none, 1 train, 2 val, 3 test. */
 bool read_split_array(builder* b, array* a, error* why);
 
 /* ---- folders that hold files of several kinds ------------------------------------------------------------------ */
@@ -69,7 +69,4 @@ bool read_split_array(builder* b, array* a, error* why);
 /* The path of a file in folder, into path; where it is not there, an error that names it. */
 enum { GRAPH_PATH = 4096 };
 bool find_file(char path[GRAPH_PATH], const char* folder, const char* name, error* why);
-
-/* Sets that the file is a pickle, of which none is read, as it may run code. Returns false. */
-bool refuse_pickle(const char* path, error* why);
 #endif

@@ -14,7 +14,6 @@
 
 #include "common/memory.h"
 #include "common/printable.h"
-#include "datasets/graph_arrays.h"
 #include "datasets/readers.h"
 #include "datasets/text.h"
 
@@ -270,26 +269,13 @@ static void find_split(const char* in, char name[256])
     if (list) closedir(list);
 }
 
-/* OGB may have the ids in split_dict.pt in place of train, valid and test. */
-static bool check_split(const char* in, const char* split, error* why)
-{
-    char path[GRAPH_PATH], name[300];
-    error ignored = {""};
-    for (const char* const* file = (const char* const[]){"train.csv.gz", "train.csv", NULL}; *file; file++) {
-        snprintf(name, sizeof name, "split/%s/%s", split, *file);
-        if (find_file(path, in, name, &ignored)) return true;
-    }
-    snprintf(name, sizeof name, "split/%s/split_dict.pt", split);
-    return !find_file(path, in, name, &ignored) || refuse_pickle(path, why);
-}
-
 static bool read_split(builder* b, const char* in, error* why)
 {
     char split[256], shown[256];
     find_split(in, split);
     if (!split[0] || b->how->split) return true;
     if (b->how->report) fprintf(b->how->report, "splits     from split/%s\n", printable(shown, sizeof shown, split));
-    if (!check_split(in, split, why) || !builder_begin_splits(b, 1, why)) return false;
+    if (!builder_begin_splits(b, 1, why)) return false;
     for (int part = 1; part <= 3; part++)
         if (!read_part(b, in, split, part, why)) return false;
     return true;
