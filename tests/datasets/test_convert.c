@@ -2181,7 +2181,7 @@ TEST(bad_folders_of_reddit_are_named)
     remove_tree(folder_path(path, "r"));
 }
 
-/* A pickle that makes the file `ran` where anybody loads it (tests/datasets/test_foreign.py proves that it does). */
+/* A pickle that makes the file `ran` where anybody loads it (tests/datasets/test_graphsaint.py proves that it does). */
 static bytes harmful_pickle(void)
 {
     char path[600], command[620];

@@ -1,4 +1,4 @@
-"""Files as their own writers make them (SciPy's save_npz, NumPy's save and savez, Python's json and pickle), read by ggnn-data:
+"""GraphSAINT's folders, DGL's Reddit and pickles as their own writers make them (SciPy, NumPy, json, pickle), read by ggnn-data:
 
 python3 -m unittest discover -s tests/datasets
 """
@@ -12,7 +12,7 @@ import tempfile
 import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-TOOL = os.environ.get("GGNN_DATA", os.path.join(ROOT, "build", "ggnn-data"))
+TOOL = os.path.join(ROOT, os.environ.get("BUILD", "build"), "ggnn-data")
 try:
     import numpy as np
 except ImportError:
