@@ -52,6 +52,8 @@ static const char about[] =
     "  scipy   npz with a sparse matrix A (scipy.sparse.save_npz: csr, csc, coo): A[i,j] is the edge i -> j, data its\n"
     "          weight; directed as is; A is square\n"
     "  ogb     folder with raw/edge.csv.gz ...: directed as is; ogbn-products needs --undirected\n"
+    "  ogb-binary  folder with raw/data.npz and raw/node-label.npz (ogbn-papers100M): directed as is; split_dict.pt is a pickle\n"
+    "          and is not read: train.csv, valid.csv and test.csv have to stand there\n"
     "  edges   src,dst[,weight] by commas, tabs or spaces: directed as is. Line 1 may name the columns: src, source,\n"
     "          from, head, row, u, dst, target, to, tail, col, v, node, id, weight and the like (id_1, FromNodeId).\n"
     "          --edge-columns says what other columns are\n"
@@ -66,7 +68,7 @@ static const char about[] =
     "--keep-duplicates every one's; a self-loop that is dropped takes its row along.\n"
     "Text may be gzipped. Ids that are not 0 .. N-1 are compacted in ascending order and kept as external_id.\n"
     "Duplicate edges are dropped (the first stays), self-loops kept.\n"
-    "ogb-binary, reddit and graphsaint are known by name, but not read yet.";
+    "reddit and graphsaint are known by name, but not read yet.";
 
 typedef struct { /* options as the command line has them */
     bool undirected, directed;
@@ -115,6 +117,7 @@ int convert_main(int argc, char** argv)
         {"edge-features", OPTION_TEXT, &how.edge_features, 0, 0, "FILE.npy",
          "features of edges, (edges, width), in place of the format's", NULL},
         {"drop-edge-features", OPTION_FLAG, &how.drop_edge_features, 0, 0, NULL, "leave features of edges out", NULL},
+        {"no-features", OPTION_FLAG, &how.no_features, 0, 0, NULL, "leave features of nodes out: they are not read", NULL},
         {"nodes", OPTION_INT, &how.num_nodes, 0, 2.8e14, "N",
          "of a bare edge list: ids are 0 to N-1 and stay; 0: compact them", NULL},
         {"row-normalise", OPTION_FLAG, &how.row_normalise, 0, 0, NULL,

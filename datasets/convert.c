@@ -30,7 +30,7 @@ static const format_entry formats[] = {
     {"snap", read_snap, "SNAP list of edges"},
     {"konect", read_konect, "KONECT list of edges"},
     {"mtx", read_mtx, "Matrix Market"},
-    {"ogb-binary", NULL, "OGB binary folder (papers100M)"},
+    {"ogb-binary", read_ogb_binary, "OGB binary folder"},
     {"reddit", NULL, "DGL's Reddit"},
     {"graphsaint", NULL, "GraphSAINT folder"},
 };
@@ -55,6 +55,7 @@ static bool detect_folder(convert_format* format, const char* in, error* why)
               : holds(in, "reddit_data.npz")                                                     ? FORMAT_REDDIT
               : holds(in, "adj_full.npz")                                                        ? FORMAT_GRAPHSAINT
               : holds(in, "indptr.npy") || holds(in, "edge_index.npy") || holds(in, "edges.npy") ? FORMAT_NPY
+              : holds(in, "data.npz")                                                            ? FORMAT_OGB_BINARY
                                                                                                  : FORMAT_AUTO;
     return *format || error_set(why,
                                 "%s: a folder of no known format: neither raw/edge.csv.gz (OGB) nor indptr.npy, "

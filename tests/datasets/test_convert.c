@@ -145,8 +145,8 @@ TEST(the_same_graph_comes_from_every_format)
         static const char* const files[] = {"pairs.npz", "index.npz", "csc.npz",    "sparse.npz", "dense.npz",
                                             "ogb",       "npy-pairs", "npy-index",  "npy-csc",    "list.csv",
                                             "list.tsv",  "snap.txt",  "out.konect", "matrix.mtx",
-                                            "csr.npz",   "sp-csc.npz", "coo.npz",   "coords.npz"};
-        enum { NUM_FILES = sizeof files / sizeof files[0], FIRST_BARE = 9, FIRST_WITHOUT_SPLITS = 3 };
+                                            "csr.npz",   "sp-csc.npz", "coo.npz",   "coords.npz", "ogb-binary"};
+        enum { NUM_FILES = sizeof files / sizeof files[0], FIRST_BARE = 9, FIRST_WITHOUT_SPLITS = 3, BINARY = 18 };
         dataset d;
         model_make(&m, 200 + 10 * round);
         model_npz(&m, files[0], EDGES_PAIRS, fortran, deflated);
@@ -167,14 +167,15 @@ TEST(the_same_graph_comes_from_every_format)
         model_scipy(&m, files[15], "csc", deflated);
         model_scipy(&m, files[16], "coo", deflated);
         model_scipy(&m, files[17], "coords", deflated);
+        model_ogb_binary(&m, files[BINARY], deflated, false);
         expect(&l, &m, &how);
         for (int k = 0; k < NUM_FILES; k++) {
             if (!converted(&d, files[k], &how)) continue;
             if (!CHECK(graph_is(&d, &l))) printf("    round %d, %s\n", round, files[k]);
-            CHECK(k >= FIRST_BARE ? !d.feat.rows && !d.label : rows_are(&d, &m) && labels_are(&d, &m));
+            CHECK(k >= FIRST_BARE && k != BINARY ? !d.feat.rows && !d.label : rows_are(&d, &m) && labels_are(&d, &m));
             if (k < FIRST_WITHOUT_SPLITS || (k > 5 && k < FIRST_BARE)) CHECK(splits_are(&d, &m, MODEL_SPLITS));
-            if (k == 5) CHECK(splits_are(&d, &m, 1));
-            CHECK_EQ(d.csc.weight != NULL, k == 10 || k >= 13);
+            if (k == 5 || k == BINARY) CHECK(splits_are(&d, &m, 1));
+            CHECK_EQ(d.csc.weight != NULL, k == 10 || (k >= 13 && k != BINARY));
             dataset_close(&d);
         }
         for (int k = 6; k < 9; k++) { /* arrays that the next round does not write must not stay */
@@ -182,6 +183,7 @@ TEST(the_same_graph_comes_from_every_format)
             remove_tree(folder_path(path, files[k]));
         }
         remove_tree(folder_path((char[600]){0}, "ogb"));
+        remove_tree(folder_path((char[600]){0}, "ogb-binary"));
     }
 }
 
@@ -202,6 +204,7 @@ TEST(each_format_has_its_own_usual_edges)
                  {"u-csr.npz", DIRECTION_AS_IS, LOOPS_KEEP, true, "scipy (npz with SciPy's sparse matrix)"},
                  {"u-coo.npz", DIRECTION_AS_IS, LOOPS_KEEP, true, "scipy (npz with SciPy's sparse matrix)"},
                  {"u-ogb", DIRECTION_AS_IS, LOOPS_KEEP, false, "ogb (OGB csv folder)"},
+                 {"u-binary", DIRECTION_AS_IS, LOOPS_KEEP, false, "ogb-binary (OGB binary folder)"},
                  {"u-npy", DIRECTION_AS_IS, LOOPS_KEEP, false, "npy (folder of .npy)"},
                  {"u.csv", DIRECTION_AS_IS, LOOPS_KEEP, true, "edges (list of edges)"},
                  {"u-bare.csv", DIRECTION_AS_IS, LOOPS_KEEP, false, "edges (list of edges)"},
@@ -221,6 +224,7 @@ TEST(each_format_has_its_own_usual_edges)
     model_scipy(&m, "u-csr.npz", "csr", false);
     model_scipy(&m, "u-coo.npz", "coo", false);
     model_ogb(&m, "u-ogb", false);
+    model_ogb_binary(&m, "u-binary", false, false);
     model_npy(&m, "u-npy", EDGES_INDEX, false);
     model_list(&m, "u.csv", "src,dst,weight\n", ",", 0, true, false);
     model_list(&m, "u-bare.csv", "", ",", 0, false, false);
@@ -238,11 +242,12 @@ TEST(each_format_has_its_own_usual_edges)
         expect(&l, &m, &how);
         if (!CHECK(graph_is(&d, &l)) || !CHECK_EQ(d.csc.weight != NULL, usual[k].weighted)) printf("    %s\n", usual[k].name);
         dataset_close(&d);
-        snprintf(head, sizeof head, "/%s as %s\ntakes      ", usual[k].name, usual[k].as);
+        snprintf(head, sizeof head, "/%s as %s\n%stakes      ", usual[k].name, usual[k].as, strcmp(usual[k].name, "u-binary") ? "" : "left out   node_year.npy\n");
         check_reported(usual[k].name, head, true);
     }
     remove_tree(folder_path((char[600]){0}, "u-ogb"));
     remove_tree(folder_path((char[600]){0}, "u-npy"));
+    remove_tree(folder_path((char[600]){0}, "u-binary"));
 }
 
 TEST(the_same_graph_gives_the_same_file)
@@ -1731,6 +1736,7 @@ TEST(what_a_path_holds_is_detected)
               {"f1/raw/edge.csv", "", FORMAT_OGB},
               {"f2/raw/edge.csv.gz", "", FORMAT_OGB},
               {"f3/raw/data.npz", "", FORMAT_OGB_BINARY},
+              {"f9/data.npz", "", FORMAT_OGB_BINARY},
               {"f4/reddit_data.npz", "", FORMAT_REDDIT},
               {"f5/adj_full.npz", "", FORMAT_GRAPHSAINT},
               {"f6/indptr.npy", "", FORMAT_NPY},
@@ -1749,10 +1755,9 @@ TEST(what_a_path_holds_is_detected)
         write_file(folder_path(path, of[k].name), of[k].text, strlen(of[k].text));
         CHECK(convert_detect(&format, folder_path(path, name), &why));
         if (!CHECK_EQ(format, of[k].format)) printf("    %s\n", of[k].name);
-        if (folders && of[k].format > FORMAT_MTX) {
+        if (folders && of[k].format > FORMAT_OGB_BINARY) {
             const char* message = refused(name, &(convert_options){.format = FORMAT_AUTO});
-            CHECK(strstr(message, of[k].format == FORMAT_OGB_BINARY ? ": OGB binary folder (papers100M): this format is known, but not supported yet"
-                                  : of[k].format == FORMAT_REDDIT   ? ": DGL's Reddit: this format is known"
+            CHECK(strstr(message, of[k].format == FORMAT_REDDIT   ? ": DGL's Reddit: this format is known"
                                                                     : ": GraphSAINT folder: this format is known"));
         }
         if (folders) remove_tree(folder_path(path, name));
@@ -1766,12 +1771,13 @@ TEST(of_several_formats_in_one_place_one_is_meant)
     static const struct {
         const char *file, *array;
         convert_format format, archive;
-    } of[] = {{"m/edges.npy", "edges", FORMAT_NPY, FORMAT_NPZ},
+    } of[] = {{"m/data.npz", "edges", FORMAT_OGB_BINARY, FORMAT_NPZ},
+              {"m/edges.npy", "edge_index", FORMAT_NPY, FORMAT_NPZ},
               {"m/indptr.npy", "indptr", FORMAT_NPY, FORMAT_NPZ},
               {"m/adj_full.npz", "format", FORMAT_GRAPHSAINT, FORMAT_NPZ},
               {"m/reddit_data.npz", "adj_indptr", FORMAT_REDDIT, FORMAT_SHCHUR},
               {"m/raw/data.npz", "shape", FORMAT_OGB_BINARY, FORMAT_SCIPY},
-              {"m/raw/edge.csv", "edge_index", FORMAT_OGB, FORMAT_SCIPY}};
+              {"m/raw/edge.csv", "indices", FORMAT_OGB, FORMAT_SCIPY}};
     make_folder("m");
     make_folder("m/raw");
     for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
@@ -2001,7 +2007,7 @@ TEST(formats_of_later_work_are_named)
     write_file(folder_path(path, "reddit/reddit_data.npz"), "", 0);
     CHECK(strstr(refused("reddit", &(convert_options){.loops = LOOPS_KEEP}),
                  "DGL's Reddit: this format is known, but not supported yet"));
-    CHECK(strstr(refused("reddit", &(convert_options){.format = FORMAT_OGB_BINARY}), "OGB binary"));
+    CHECK(strstr(refused("reddit", &(convert_options){.format = FORMAT_GRAPHSAINT}), "GraphSAINT"));
     make_folder("nothing");
     CHECK(strstr(refused("nothing", &(convert_options){.loops = LOOPS_KEEP}), "a folder of no known format"));
 }
@@ -2499,8 +2505,8 @@ TEST(bad_files_of_an_ogb_folder_are_named_by_line_and_byte)
                {{"raw/node-label", "0\n1,1\n0\n"}, "node-label.csv: line 2, byte 3: more columns than expected: \"1\""},
                {{"raw/node-label", "0\n1\nx\n"}, "node-label.csv: line 3, byte 1: no number: \"x\""},
                {{"raw/node-label", "0\n1\n1048576\n"}, "node-label.csv: line 3: label 1048576 of node 2 is no class: -1 (unknown) or 0 to 1048575"},
-               {{"split/s/train", "0\n3\n"}, "split/s/train.csv: line 2, byte 1: no node of num-node-list: \"3\""},
-               {{"split/s/valid", "-1\n"}, "split/s/valid.csv: line 1, byte 1: no node of num-node-list: \"-1\""},
+               {{"split/s/train", "0\n3\n"}, "split/s/train.csv: line 2, byte 1: a node outside [0, 3): \"3\""},
+               {{"split/s/valid", "-1\n"}, "split/s/valid.csv: line 1, byte 1: a node outside [0, 3): \"-1\""},
                {{"split/s/test", "2,1\n"}, "split/s/test.csv: line 1, byte 3: more columns than expected: \"1\""},
                {{"split/s/valid", "1\n0\n"}, "o: split 0: node 0 is in train and in val"},
                {{"split/s/test", NULL}, "o: neither split/s/test.csv.gz nor split/s/test.csv is there"},
@@ -2960,6 +2966,7 @@ TEST(every_allocation_may_fail)
     model_scipy(&m, "alloc-scipy.npz", "csc", DEFLATE);
     model_scipy(&m, "alloc-coo.npz", "coo", DEFLATE);
     model_ogb(&m, "alloc-ogb", true);
+    model_ogb_binary(&m, "alloc-binary", DEFLATE, true);
     model_list(&m, "alloc.csv", "", ",", 0, true, false);
     model_mtx(&m, "alloc.mtx", true);
     check_allocations("alloc.npz");
@@ -2967,9 +2974,11 @@ TEST(every_allocation_may_fail)
     check_allocations("alloc-scipy.npz");
     check_allocations("alloc-coo.npz");
     check_allocations("alloc-ogb");
+    check_allocations("alloc-binary");
     check_allocations("alloc.csv");
     check_allocations(DEFLATE ? "alloc.mtx.gz" : "alloc.mtx");
     remove_tree(folder_path(path, "alloc-ogb"));
+    remove_tree(folder_path(path, "alloc-binary"));
 }
 
 /* Children are this program again (a forked OpenMP program must not use its threads): see main. */
