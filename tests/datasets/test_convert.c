@@ -2631,8 +2631,10 @@ static bool make_reference(reference* good, const bytes* file, const char* name)
     error why = {""};
     write_file(folder_path(in, name), file->data, file->size);
     snprintf(good->path, sizeof good->path, "%s/reference.ggnn", folder);
-    return CHECK(convert(input_of(in, name), good->path, &(convert_options){.num_nodes = MODEL_NODES}, &why) &&
-                 dataset_open(&good->d, good->path, &why));
+    const bool ok = CHECK(convert(input_of(in, name), good->path, &(convert_options){.num_nodes = MODEL_NODES}, &why) &&
+                          dataset_open(&good->d, good->path, &why));
+    if (!ok) printf("    %s\n", why.text);
+    return ok;
 }
 
 static void check_damage(bytes file, const char* name)
@@ -2665,6 +2667,7 @@ TEST(damaged_archives_are_refused_or_harmless)
         check_damage(model_scipy_bytes(&m, k ? "coo" : "csr", k), "damaged.npz");
         model_ogb_binary(&m, "damaged", k, false);
         check_damage(model_ogb_arrays(&m, k, !k, true), "damaged/raw/data.npz");
+        model_ogb_binary(&m, "damaged", k, false);
         check_damage(model_ogb_labels(&m, k), "damaged/raw/node-label.npz");
         remove_tree(folder_path((char[600]){0}, "damaged"));
     }
@@ -3295,9 +3298,8 @@ TEST(members_over_4_gib_are_read)
     error why = {""};
     const char* root = getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp";
     if (resources_disk(root) < (int64_t)10 << 30) SKIP("less than 10 GB of disk are free");
-    snprintf(in, sizeof in, "%.500s/ggnn-test-holes-%ld", root, (long)getpid());
-    snprintf(out, sizeof out, "%s.ggnn", in);
-    mkdir(in, 0777);
+    snprintf(out, sizeof out, "%.500s/ggnn-test-holes-%ld.ggnn", root, (long)getpid());
+    mkdir(folder_path(in, "holes"), 0777);
     zip_maker z = {.zip64 = true, .far = true}, labels = {0};
     array_sink to = {&z, NULL};
     char shape[32];
