@@ -2831,6 +2831,7 @@ TEST(each_option_of_the_command_is_a_field_of_converts_options)
               {"--self-loops auto", {.loops = LOOPS_AUTO}},
               {"--drop-weights", {.drop_weights = true}},
               {"--drop-edge-features", {.drop_edge_features = true}},
+              {"--no-features", {.no_features = true}},
               {"--edge-columns none", {.columns = COLUMNS_NONE}},
               {"--edge-columns features", {.columns = COLUMNS_FEATURES}},
               {"--edge-columns weight-features", {.columns = COLUMNS_WEIGHT_FEATURES}},
