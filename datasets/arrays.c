@@ -133,6 +133,17 @@ bool array_ints(array* a, int64_t* out, int64_t count, error* why)
 
 bool array_end(array* a, error* why) { return source_at_end(a->in, "the array", why); }
 
+bool array_skip(array* a, int64_t count, error* why)
+{
+    a->given += count;
+    return source_skip(a->in, count * a->h.size, "the array", why);
+}
+
+bool array_end_both(const array* first, array* second, error* why)
+{
+    return array_end(second, why) && source_join(first->in, second->in, why);
+}
+
 /* ---- rows ----------------------------------------------------------------------------------------------------- */
 
 typedef struct {

@@ -43,6 +43,10 @@ bool array_wrong_shape(const array* a, const char* expected, error* why);
 bool array_floats(array* a, float* out, int64_t count, error* why);
 bool array_ints(array* a, int64_t* out, int64_t count, error* why);
 bool array_end(array* a, error* why); /* nothing may follow, and a zip member's CRC must agree */
+bool array_skip(array* a, int64_t count, error* why);
+
+/* array_end of second, which skipped what first has read. */
+bool array_end_both(const array* first, array* second, error* why);
 
 /* All of an array (rows, width), or (rows), from its first element to its last, row after row to sink, some at a time. By
    columns: as many rows as half the memory takes are gathered, then the array is read again for the next ones. */

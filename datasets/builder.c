@@ -94,6 +94,8 @@ static bool check_num_nodes(const builder* b, int64_t num_nodes, error* why)
 
 bool builder_wants_edge_features(const builder* b) { return !b->how->edge_features && !b->how->drop_edge_features; }
 
+bool builder_wants_features(const builder* b) { return !b->how->no_features; }
+
 /* The width of the edges' rows; 0: they have none; -1 on failure. */
 static int64_t edge_width(builder* b, const builder_edges* about, error* why)
 {
@@ -108,6 +110,14 @@ static int64_t edge_width(builder* b, const builder_edges* about, error* why)
     else
         return width;
     return -1;
+}
+
+/* squirrel_directed.npz: is "_directed" the end of the name? */
+static bool says_directed(const char* path)
+{
+    static const char word[] = "_directed";
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *at = strstr(name, word);
+    return at && strchr(".", at[sizeof word - 1]); /* the end, or a type */
 }
 
 bool builder_begin_edges(builder* b, const builder_edges* about, error* why)
@@ -132,6 +142,8 @@ bool builder_begin_edges(builder* b, const builder_edges* about, error* why)
     b->num_nodes = about->num_nodes;
     b->first = about->first;
     if (!check_num_nodes(b, b->num_nodes, why) || !edge_lists_open(&b->lists, &lists, &b->out, why)) return false;
+    if (how->direction == DIRECTION_AUTO && about->both && says_directed(b->in))
+        say(b, "hint       the name says directed, but this format is undirected unless asked otherwise: --directed keeps edges as they are\n");
     say(b, "takes      %s\n", b->lists.plan);
     if (how->report) fflush(how->report); /* before the work */
     b->row = memory_new(memory_product((size_t)width, sizeof(float), 1), "a row of an edge", why);
@@ -590,6 +602,7 @@ bool builder_finish(builder* b, error* why)
     if (how->random_features && !make_features(b, why)) return false;
     if (how->classes && !make_labels(b, why)) return false;
     if (how->split && !make_split(b, why)) return false;
+    if (how->no_features) say(b, "features   left out\n");
     finish_splits(b);
     return ggnn_file_commit(&b->out) || error_set(why, "%s", b->out.error);
 }

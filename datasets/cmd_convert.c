@@ -52,6 +52,8 @@ static const char about[] =
     "  scipy   npz with a sparse matrix A (scipy.sparse.save_npz: csr, csc, coo): A[i,j] is the edge i -> j, data its\n"
     "          weight; directed as is; A is square\n"
     "  ogb     folder with raw/edge.csv.gz ...: directed as is; ogbn-products needs --undirected\n"
+    "  ogb-binary  folder with raw/data.npz and raw/node-label.npz (ogbn-papers100M): directed as is; split_dict.pt is a pickle\n"
+    "          and is not read: train.csv, valid.csv and test.csv have to stand there\n"
     "  graphsaint  folder with adj_full.npz, feats.npy, class_map.json, role.json: directed as is, as both directions are in\n"
     "          it; the matrix's data are no weights; features stay as they are, where GraphSAINT standardises them\n"
     "  reddit  DGL's folder with reddit_data.npz and reddit_graph.npz (or reddit_self_loop_graph.npz): the same\n"
@@ -69,8 +71,7 @@ static const char about[] =
     "--keep-duplicates every one's; a self-loop that is dropped takes its row along.\n"
     "Text may be gzipped. Ids that are not 0 .. N-1 are compacted in ascending order and kept as external_id.\n"
     "Duplicate edges are dropped (the first stays), self-loops kept.\n"
-    "A node has one class, or one real target: files with several labels a node (multi-label) are refused. No pickle is read.\n"
-    "ogb-binary is known by name, but not read yet.";
+    "A node has one class, or one real target: files with several labels a node (multi-label) are refused. No pickle is read.";
 
 typedef struct { /* options as the command line has them */
     bool undirected, directed;
@@ -119,6 +120,7 @@ int convert_main(int argc, char** argv)
         {"edge-features", OPTION_TEXT, &how.edge_features, 0, 0, "FILE.npy",
          "features of edges, (edges, width), in place of the format's", NULL},
         {"drop-edge-features", OPTION_FLAG, &how.drop_edge_features, 0, 0, NULL, "leave features of edges out", NULL},
+        {"no-features", OPTION_FLAG, &how.no_features, 0, 0, NULL, "leave features of nodes out: they are not read", NULL},
         {"nodes", OPTION_INT, &how.num_nodes, 0, 2.8e14, "N",
          "of a bare edge list: ids are 0 to N-1 and stay; 0: compact them", NULL},
         {"row-normalise", OPTION_FLAG, &how.row_normalise, 0, 0, NULL,

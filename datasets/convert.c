@@ -30,7 +30,7 @@ static const format_entry formats[] = {
     {"snap", read_snap, "SNAP list of edges"},
     {"konect", read_konect, "KONECT list of edges"},
     {"mtx", read_mtx, "Matrix Market"},
-    {"ogb-binary", NULL, "OGB binary folder (papers100M)"},
+    {"ogb-binary", read_ogb_binary, "OGB binary folder"},
     {"reddit", read_reddit, "DGL's Reddit"},
     {"graphsaint", read_graphsaint, "GraphSAINT folder"},
 };
@@ -55,6 +55,7 @@ static bool detect_folder(convert_format* format, const char* in, error* why)
               : holds(in, "reddit_data.npz")                                                     ? FORMAT_REDDIT
               : holds(in, "adj_full.npz")                                                        ? FORMAT_GRAPHSAINT
               : holds(in, "indptr.npy") || holds(in, "edge_index.npy") || holds(in, "edges.npy") ? FORMAT_NPY
+              : holds(in, "data.npz")                                                            ? FORMAT_OGB_BINARY
                                                                                                  : FORMAT_AUTO;
     return *format || error_set(why,
                                 "%s: a folder of no known format: neither raw/edge.csv.gz (OGB) nor indptr.npy, "
@@ -144,8 +145,6 @@ bool convert(const char* in, const char* out, const convert_options* how, error*
     char shown[4096];
     builder b;
     if (format == FORMAT_AUTO && !convert_detect(&format, in, why)) return false;
-    if (!formats[format].read)
-        return error_set(why, "%s: %s: this format is known, but not supported yet", in, formats[format].about);
     if (!check_edge_features(how, format, in, why)) return false;
     if (how->report)
         fprintf(how->report, "reading    %s as %s (%s)\n", printable(shown, sizeof shown, in), formats[format].name,

@@ -17,7 +17,7 @@ typedef enum {
     FORMAT_SNAP,
     FORMAT_KONECT,
     FORMAT_MTX,
-    FORMAT_OGB_BINARY, /* recognised, and refused */
+    FORMAT_OGB_BINARY,
     FORMAT_REDDIT,
     FORMAT_GRAPHSAINT
 } convert_format;
@@ -38,6 +38,7 @@ typedef struct { /* zeros: every default */
     convert_columns columns;
     const char* edge_features; /* a .npy with a row of each edge, in the order in which edges are read; NULL: the format's own */
     bool drop_edge_features;
+    bool no_features; /* those of nodes are not read */
     int64_t num_nodes; /* of a bare edge list: ids are 0 .. num_nodes - 1; 0: compact the ids that occur */
     int64_t random_features, classes; /* width and number of classes to make up for a bare graph; 0: none */
     bool split;                       /* make one: shares of the nodes with a label */

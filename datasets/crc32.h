@@ -6,4 +6,7 @@
 
 /* The CRC of some bytes followed by these; crc = 0 to begin. */
 uint32_t crc32_more(uint32_t crc, const void* bytes, size_t count);
+
+/* A CRC moved by so many bytes, crc * x^(8 * bytes): the CRC of a, then b, is that of a moved by b's bytes ^ that of b. */
+uint32_t crc32_move(uint32_t crc, int64_t bytes);
 #endif

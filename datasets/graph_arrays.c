@@ -48,11 +48,7 @@ bool read_columns(builder* b, array* from, array* to, array* data, int64_t count
 
 bool open_targets(array* a, const array_set* set, const char* name, int64_t count, error* why)
 {
-    int64_t src[CHUNK];
-    bool ok = array_open(a, set, name, true, why);
-    for (int64_t done = 0; done < count && ok; done += smaller(CHUNK, count - done))
-        ok = array_ints(a, src, smaller(CHUNK, count - done), why);
-    return ok;
+    return array_open(a, set, name, true, why) && array_skip(a, count, why);
 }
 
 /* All sources, then all targets: (2, E) by rows, (E, 2) by columns. */
@@ -60,7 +56,7 @@ static bool read_planes(builder* b, const array_set* set, const char* name, arra
 {
     array second;
     bool ok = open_targets(&second, set, name, count, why) && read_columns(b, a, &second, NULL, count, why) &&
-              array_end(&second, why);
+              array_end_both(a, &second, why);
     array_close(&second);
     return ok;
 }

@@ -15,7 +15,7 @@ bool read_edge_array(builder* b, const array_set* set, const char* name, int64_t
 bool read_columns(builder* b, array* from, array* to, array* data, int64_t count, error* why);
 
 /* An array of `count` sources, then as many targets, opened once more at its targets, so that both halves stream side by
-   side. */
+   side, to array_end_both. */
 bool open_targets(array* a, const array_set* set, const char* name, int64_t count, error* why);
 
 /* ---- a sparse matrix by rows ---------------------------------------------------------------------------------- */

@@ -258,6 +258,7 @@ bool npy_read_floats(float* out, int64_t count, const npy_header* h, source* s, 
 bool npy_read_ints(int64_t* out, int64_t count, const npy_header* h, source* s, int64_t first, error* why)
 {
     unsigned char chunk[CHUNK_BYTES];
+    if (h->kind == 'i' && h->size == 8 && !h->swapped) return source_read_all(s, out, count * 8, "the array", why);
     for (int64_t done = 0, some; done < count; done += some) {
         some = count - done < CHUNK_BYTES / h->size ? count - done : CHUNK_BYTES / h->size;
         if (!source_read_all(s, chunk, some * h->size, "the array", why)) return false;

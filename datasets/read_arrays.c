@@ -58,7 +58,7 @@ static bool read_array_set(builder* b, const array_set* set, bool both, error* w
 {
     array features = {0}, labels = {0};
     bool ok = check_labels(set, LABELS, why) && read_graph_arrays(b, set, both, why) && read_external_ids(b, set, why) &&
-              array_open(&features, set, FEATURES, false, why) &&
+              (!builder_wants_features(b) || array_open(&features, set, FEATURES, false, why)) &&
               (!features.in || read_dense_features(b, &features, why)) &&
               array_open(&labels, set, LABELS, false, why) && (!labels.in || read_dense_labels(b, &labels, why)) &&
               read_splits(b, set, why);

@@ -141,6 +141,7 @@ static bool read_features(builder* b, const char* in, error* why)
 {
     char path[GRAPH_PATH];
     array a;
+    if (!builder_wants_features(b)) return true;
     if (!find_file(path, in, "feats.npy", why) || !array_open_file(&a, path, why)) return false;
     bool ok = read_dense_features(b, &a, why);
     array_close(&a);

@@ -5,68 +5,30 @@
      raw/node-feat, raw/node-label          a line a node
      split/NAME/train, valid, test          a node id a line
    each .csv.gz or .csv. */
-#include <dirent.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "common/memory.h"
-#include "common/printable.h"
+#include "datasets/ogb_csv.h"
 #include "datasets/readers.h"
-#include "datasets/text.h"
 
-enum { PATH_BYTES = 4096, BATCH = 4096 };
-
-/* Opens IN/NAME.csv.gz, or else .csv. Where neither is there: t->in = NULL, an error only where it is needed. */
-static bool open_csv(text* t, const char* in, const char* name, bool needed, error* why)
-{
-    char path[PATH_BYTES];
-    memset(t, 0, sizeof *t);
-    int length = snprintf(path, sizeof path, "%s/%s.csv.gz", in, name);
-    if (length < 0 || length >= PATH_BYTES) return error_set(why, "%s: path is too long", in);
-    if (access(path, F_OK) != 0) path[length - 3] = 0;
-    if (access(path, F_OK) != 0)
-        return !needed || error_set(why, "%s: neither %s.csv.gz nor %s.csv is there", in, name, name);
-    source* s = source_open(path, why);
-    if (!s) return false;
-    if (text_open(t, s, "", why)) return true;
-    source_close(s);
-    t->in = NULL;
-    return false;
-}
-
-static void close_csv(text* t)
-{
-    source* s = t->in;
-    text_close(t);
-    source_close(s);
-    t->in = NULL;
-}
-
-/* No further column may stand on the line. */
-static bool end_line(text* t, error* why)
-{
-    if (!text_more(t, why)) return !why->text[0];
-    double ignored;
-    return text_real(t, &ignored, why) && text_fail(t, "more columns than expected", why);
-}
+enum { BATCH = 4096 };
 
 /* ---- sizes and edges ------------------------------------------------------------------------------------------ */
 
 static bool read_size(const char* in, const char* name, int64_t* size, error* why)
 {
     text t;
-    if (!open_csv(&t, in, name, true, why)) return false;
+    if (!ogb_csv_open(&t, in, name, true, why)) return false;
     int more = text_next_line(&t, why);
     bool ok =
-        more == 1 ? text_int(&t, size, why) && end_line(&t, why) : error_set(why, "%s: is empty", source_name(t.in));
+        more == 1 ? text_int(&t, size, why) && ogb_csv_end_line(&t, why) : error_set(why, "%s: is empty", source_name(t.in));
     if (ok && *size < 0) ok = text_fail(&t, "a negative size", why);
     if (ok && (more = text_next_line(&t, why)) == 1)
         ok = error_set(why, "%s: holds several graphs; one is read", source_name(t.in));
     ok = ok && more == 0;
-    close_csv(&t);
+    ogb_csv_close(&t);
     return ok;
 }
 
@@ -77,7 +39,7 @@ static bool open_edge_rows(const builder* b, text* t, const char* in, int64_t* w
     *width = 0;
     memset(t, 0, sizeof *t);
     if (!builder_wants_edge_features(b)) return true;
-    if (!open_csv(t, in, "raw/edge-feat", false, why)) return false;
+    if (!ogb_csv_open(t, in, "raw/edge-feat", false, why)) return false;
     if (!t->in) return true;
     if ((more = text_next_line(t, why)) < 1) return more == 0 && error_set(why, "%s: is empty", source_name(t->in));
     if (!text_width(t, &columns, why)) return false;
@@ -88,7 +50,7 @@ static bool open_edge_rows(const builder* b, text* t, const char* in, int64_t* w
 static bool read_edge_row(builder* b, text* t, float* row, int64_t width, error* why)
 {
     if (b->lists.rows.count == b->num_edges) return text_fail(t, "more rows than edges", why);
-    return text_row(t, row, width, why) && end_line(t, why) && builder_add_edge_features(b, row, 1, why);
+    return text_row(t, row, width, why) && ogb_csv_end_line(t, why) && builder_add_edge_features(b, row, 1, why);
 }
 
 static bool read_edge_rows(builder* b, text* t, int64_t width, error* why)
@@ -117,7 +79,7 @@ static bool read_edge_lines(builder* b, text* t, int64_t num_edges, error* why)
             if (!text_int(t, id[k], why)) return false;
             if (*id[k] < 0 || *id[k] >= b->num_nodes) return text_fail(t, "no node of num-node-list", why);
         }
-        if (!end_line(t, why)) return false;
+        if (!ogb_csv_end_line(t, why)) return false;
         if (++count < BATCH) continue;
         if (!builder_add_edges(b, src, dst, NULL, count, why)) return false;
         count = 0;
@@ -136,12 +98,12 @@ static bool read_graph(builder* b, const char* in, error* why)
     if (!read_size(in, "raw/num-node-list", &num_nodes, why) || !read_size(in, "raw/num-edge-list", &num_edges, why))
         return false;
     builder_edges about = {num_nodes, num_edges, num_edges, false, false, false, 0, 0};
-    bool ok = open_csv(&t, in, "raw/edge", true, why) && open_edge_rows(b, &rows, in, &about.width, why) &&
+    bool ok = ogb_csv_open(&t, in, "raw/edge", true, why) && open_edge_rows(b, &rows, in, &about.width, why) &&
               builder_begin_edges(b, &about, why) && read_edge_lines(b, &t, num_edges, why);
     progress_end(&b->bar, b->num_edges, false);
     ok = ok && (!rows.in || read_edge_rows(b, &rows, about.width, why));
-    close_csv(&t);
-    close_csv(&rows);
+    ogb_csv_close(&t);
+    ogb_csv_close(&rows);
     return ok && builder_end_edges(b, why);
 }
 
@@ -176,7 +138,7 @@ static bool read_feature_lines(builder* b, text* t, float** row, error* why)
     if (more < 0 || !read_first_row(t, row, &width, why)) return false;
     if (!builder_begin_features(b, width, why) || !builder_add_features(b, *row, 1, why)) return false;
     while ((more = text_next_line(t, why)) == 1) {
-        if (!text_row(t, *row, width, why) || !end_line(t, why) || !builder_add_features(b, *row, 1, why)) return false;
+        if (!text_row(t, *row, width, why) || !ogb_csv_end_line(t, why) || !builder_add_features(b, *row, 1, why)) return false;
         progress_update(&b->bar, source_taken(t->in));
     }
     if (more < 0) return false;
@@ -190,13 +152,14 @@ static bool read_features(builder* b, const char* in, error* why)
 {
     text t;
     float* row = NULL;
-    if (!open_csv(&t, in, "raw/node-feat", false, why)) return false;
+    if (!builder_wants_features(b)) return true;
+    if (!ogb_csv_open(&t, in, "raw/node-feat", false, why)) return false;
     if (!t.in) return true;
     progress_begin(&b->bar, "reading features", "B", source_total(t.in));
     bool ok = read_feature_lines(b, &t, &row, why);
     progress_end(&b->bar, source_taken(t.in), false);
     memory_free(row);
-    close_csv(&t);
+    ogb_csv_close(&t);
     return ok;
 }
 
@@ -212,7 +175,7 @@ static bool read_label_lines(builder* b, text* t, double* value, error* why)
             snprintf(where, sizeof where, "%s: line %lld", source_name(t->in), (long long)t->line);
         if (isinf((float)value[n++])) return text_fail(t, "a label is finite, or nan where unknown", why);
         if (text_more(t, why)) return builder_multi_label(source_name(t->in), text_place(t, place), why);
-        if (!end_line(t, why)) return false;
+        if (!ogb_csv_end_line(t, why)) return false;
     }
     if (more < 0) return false;
     if (n < b->num_nodes)
@@ -224,64 +187,16 @@ static bool read_label_lines(builder* b, text* t, double* value, error* why)
 static bool read_labels(builder* b, const char* in, error* why)
 {
     text t;
-    if (!open_csv(&t, in, "raw/node-label", false, why)) return false;
+    if (!ogb_csv_open(&t, in, "raw/node-label", false, why)) return false;
     if (!t.in) return true;
     double* value = memory_new(memory_product((size_t)b->num_nodes, sizeof *value, 1), "labels", why);
     bool ok = value && read_label_lines(b, &t, value, why);
     memory_free(value);
-    close_csv(&t);
+    ogb_csv_close(&t);
     return ok;
-}
-
-/* ---- splits --------------------------------------------------------------------------------------------------- */
-
-static bool read_part(builder* b, const char* in, const char* split, int part, error* why)
-{
-    static const char* const file[4] = {"", "train", "valid", "test"};
-    char name[PATH_BYTES];
-    text t;
-    int more;
-    snprintf(name, sizeof name, "split/%s/%s", split, file[part]);
-    if (!open_csv(&t, in, name, true, why)) return false;
-    bool ok = true;
-    while (ok && (more = text_next_line(&t, why)) != 0) {
-        int64_t node;
-        ok = more == 1 && text_int(&t, &node, why) && end_line(&t, why);
-        if (ok && (node < 0 || node >= b->num_nodes)) ok = text_fail(&t, "no node of num-node-list", why);
-        ok = ok && builder_mark(b, 0, node, part, why);
-    }
-    close_csv(&t);
-    return ok;
-}
-
-/* The one folder in split/; of several the first by name. "" where there is none. */
-static void find_split(const char* in, char name[256])
-{
-    char path[PATH_BYTES];
-    struct stat about;
-    snprintf(path, sizeof path, "%s/split", in);
-    DIR* list = opendir(path);
-    name[0] = 0;
-    for (struct dirent* entry; list && (entry = readdir(list));)
-        if (entry->d_name[0] != '.' && (!name[0] || strcmp(entry->d_name, name) < 0) &&
-            fstatat(dirfd(list), entry->d_name, &about, 0) == 0 && S_ISDIR(about.st_mode))
-            snprintf(name, 256, "%s", entry->d_name);
-    if (list) closedir(list);
-}
-
-static bool read_split(builder* b, const char* in, error* why)
-{
-    char split[256], shown[256];
-    find_split(in, split);
-    if (!split[0] || b->how->split) return true;
-    if (b->how->report) fprintf(b->how->report, "splits     from split/%s\n", printable(shown, sizeof shown, split));
-    if (!builder_begin_splits(b, 1, why)) return false;
-    for (int part = 1; part <= 3; part++)
-        if (!read_part(b, in, split, part, why)) return false;
-    return true;
 }
 
 bool read_ogb(builder* b, const char* in, error* why)
 {
-    return read_graph(b, in, why) && read_features(b, in, why) && read_labels(b, in, why) && read_split(b, in, why);
+    return read_graph(b, in, why) && read_features(b, in, why) && read_labels(b, in, why) && ogb_read_split(b, in, why);
 }

@@ -21,7 +21,7 @@ static bool read_graph(builder* b, const char* in, error* why)
 static bool read_nodes(builder* b, const array_set* set, error* why)
 {
     array feature = {0}, label = {0}, types = {0};
-    bool ok = array_open(&feature, set, "feature", true, why) && read_dense_features(b, &feature, why) &&
+    bool ok = (!builder_wants_features(b) || (array_open(&feature, set, "feature", true, why) && read_dense_features(b, &feature, why))) &&
               array_open(&label, set, "label", true, why) && read_dense_labels(b, &label, why) &&
               (b->how->split || (array_open(&types, set, "node_types", true, why) && read_split_array(b, &types, why)));
     array_close(&feature);

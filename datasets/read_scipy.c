@@ -46,8 +46,8 @@ static bool read_coordinates(builder* b, const array_set* set, int64_t nodes, bo
     builder_edges about = {nodes, count, count, weighted, false, false, 0, 0};
     ok = ok && builder_begin_edges(b, &about, why);
     progress_begin(&b->bar, "reading edges", "edges", count);
-    ok = ok && read_columns(b, &row, &col, weighted ? &data : NULL, count, why) && array_end(&col, why) &&
-         (!weighted || array_end(&data, why)) && (row.h.num_dims == 2 || array_end(&row, why));
+    ok = ok && read_columns(b, &row, &col, weighted ? &data : NULL, count, why) && (!weighted || array_end(&data, why)) &&
+         (row.h.num_dims == 2 ? array_end_both(&row, &col, why) : array_end(&col, why) && array_end(&row, why));
     progress_end(&b->bar, count, false);
     array_close(&row);
     array_close(&col);

@@ -26,6 +26,7 @@ static bool read_shchur_features(builder* b, const array_set* set, error* why)
     array dense;
     int64_t shape[2];
     sparse_rows m;
+    if (!builder_wants_features(b)) return true;
     if (!array_open(&dense, set, "attr_matrix", false, why)) return false;
     if (dense.in || !arrays_have(set, "attr_indptr")) {
         bool ok = !dense.in || read_dense_features(b, &dense, why);

@@ -8,6 +8,7 @@ bool read_npy(builder* b, const char* in, error* why);    /* a folder of arrays,
 bool read_shchur(builder* b, const char* in, error* why); /* sparse adjacency and attributes in a zip */
 bool read_scipy(builder* b, const char* in, error* why);  /* a sparse matrix A in a zip: A[i, j] is the edge i -> j */
 bool read_ogb(builder* b, const char* in, error* why);    /* a folder of OGB's csv files */
+bool read_ogb_binary(builder* b, const char* in, error* why); /* a folder of OGB's npz */
 bool read_graphsaint(builder* b, const char* in, error* why); /* a folder of GraphSAINT's, both directions in it */
 bool read_reddit(builder* b, const char* in, error* why);     /* a folder of DGL's Reddit, both directions in it */
 bool read_edges(builder* b, const char* in, error* why);  /* src, dst[, weight] */

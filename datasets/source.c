@@ -23,6 +23,7 @@ struct source {
     int64_t offset, begin, end; /* of the packed bytes in the file: next to read, first, one past the last */
     bool declares;              /* a zip member: length and CRC are known beforehand */
     bool verified;              /* length and CRC have been compared */
+    bool skipped;               /* crc is of what was read since */
     bool ended;                 /* inflate has come to its end */
     int64_t given, declared;    /* unpacked bytes */
     uint32_t crc, declared_crc;
@@ -180,6 +181,12 @@ static int64_t read_unpacked(source* s, void* out, int64_t bytes, error* why)
     return s->how == PLAIN ? read_plain(s, out, bytes, why) : read_inflated(s, out, bytes, why);
 }
 
+static bool check_crc(const source* s, uint32_t crc, error* why)
+{
+    return crc == s->declared_crc ||
+           error_set(why, "%s: CRC-32 is %08x, the archive says %08x: damaged data", s->name, crc, s->declared_crc);
+}
+
 /* A member's declared length bounds what is read; what comes after it, or a CRC that differs, is damage. */
 static bool check_end(source* s, error* why)
 {
@@ -190,10 +197,7 @@ static bool check_end(source* s, error* why)
         return error_set(why, "%s: holds more than the %lld bytes that the archive declares", s->name,
                          (long long)s->declared);
     s->verified = true;
-    if (s->crc != s->declared_crc)
-        return error_set(why, "%s: CRC-32 is %08x, the archive says %08x: damaged data", s->name, s->crc,
-                         s->declared_crc);
-    return true;
+    return s->skipped || check_crc(s, s->crc, why);
 }
 
 /* The next unpacked bytes, counted and compared with what the archive declares. */
@@ -242,6 +246,34 @@ bool source_read_all(source* s, void* out, int64_t bytes, const char* what, erro
     if (got < 0) return false;
     return got == bytes ||
            error_set(why, "%s: ends inside %s: %lld bytes of %lld", s->name, what, (long long)got, (long long)bytes);
+}
+
+bool source_skip(source* s, int64_t bytes, const char* what, error* why)
+{
+    unsigned char chunk[SMALL_BYTES];
+    const int64_t at = s->offset - (s->small_end - s->small_at); /* of the next byte, where none is packed */
+    if (s->how == PLAIN && bytes <= s->end - at) {
+        s->offset = at + bytes;
+        s->given = s->offset - s->begin;
+        s->small_at = s->small_end = 0;
+        s->crc = 0;
+        s->skipped = true;
+        return true;
+    }
+    for (int64_t done = 0, some; done < bytes; done += some) {
+        some = bytes - done < SMALL_BYTES ? bytes - done : SMALL_BYTES;
+        if (!source_read_all(s, chunk, some, what, why)) return false;
+    }
+    return true;
+}
+
+/* first may have read ahead, from a byte h that second has read, too, to g: CRC(0, g) ^ CRC(h, g), moved to the end, is CRC(0, h) moved
+   there, as CRC(a, c) is CRC(a, b) moved by c - b bytes ^ CRC(b, c). */
+bool source_join(const source* first, const source* second, error* why)
+{
+    if (!second->declares || !second->skipped) return true;
+    const uint32_t ahead = crc32_more(0, first->small + first->small_at, (size_t)(first->small_end - first->small_at));
+    return check_crc(second, crc32_move(first->crc ^ ahead, first->declared - first->given) ^ second->crc, why);
 }
 
 bool source_at_end(source* s, const char* what, error* why)

@@ -31,6 +31,14 @@ int64_t source_read(source* s, void* out, int64_t bytes, error* why);
 /* Reads exactly bytes; what names them in the message when the stream is shorter. */
 bool source_read_all(source* s, void* out, int64_t bytes, const char* what, error* why);
 
+/* Leaves out the next bytes. Those of a file or a stored member are not read: its CRC-32 is then compared by source_join alone.
+   Inflated ones are, by inflating. what as above. */
+bool source_skip(source* s, int64_t bytes, const char* what, error* why);
+
+/* Two streams of one member: first has read from its begin to where second skipped to, second all the rest. Compares the CRC-32 of both
+   together, where second has not compared it itself. */
+bool source_join(const source* first, const source* second, error* why);
+
 /* True when nothing is left; reading on to find out checks the CRC. what names the reader's last item in
    the message. */
 bool source_at_end(source* s, const char* what, error* why);

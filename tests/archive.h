@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
 #ifdef HAVE_ZLIB
 #include <zlib.h>
 #endif
@@ -69,6 +70,7 @@ typedef struct {
     uint32_t members;
     bool deflated, zip64; /* how further members are written; zip64: sizes in extra fields, and zip64's end records */
     bool far, stamped;    /* zip64: the directory has offsets in extra fields, too; a time lies before them */
+    size_t hole, hole_at; /* zeros that are not held, and where in file they belong */
 } zip_maker;
 
 static inline bytes deflate_bytes(const void* data, size_t size, int window)
@@ -133,20 +135,19 @@ static inline bytes zip_extra(const zip_maker* z, size_t packed, size_t size, in
     return b;
 }
 
-/* A member of so many bytes, packed already. */
-static inline void zip_add_packed(zip_maker* z, const char* name, bytes packed, const void* data, size_t size)
+/* A member of so many bytes, of which these are held. */
+static inline void zip_add_held(zip_maker* z, const char* name, bytes held, size_t packed, size_t size, uint32_t crc)
 {
-    const uint32_t crc = crc32_more(0, data, size);
-    const size_t header = z->file.size, length = strlen(name);
-    bytes local = zip_extra(z, packed.size, size, -1), entry = zip_extra(z, packed.size, size, (int64_t)header);
+    const size_t header = z->file.size + z->hole, length = strlen(name);
+    bytes local = zip_extra(z, packed, size, -1), entry = zip_extra(z, packed, size, (int64_t)header);
     put_number(&z->file, 0x04034B50, 4);
-    zip_fields(&z->file, z, crc, packed.size, size, length, local.size);
+    zip_fields(&z->file, z, crc, packed, size, length, local.size);
     put(&z->file, name, length);
     put(&z->file, local.data, local.size);
-    put(&z->file, packed.data, packed.size);
+    put(&z->file, held.data, held.size);
     put_number(&z->directory, 0x02014B50, 4);
     put_number(&z->directory, 45, 2);
-    zip_fields(&z->directory, z, crc, packed.size, size, length, entry.size);
+    zip_fields(&z->directory, z, crc, packed, size, length, entry.size);
     put_number(&z->directory, 0, 10); /* comment, disk, attributes */
     put_number(&z->directory, z->zip64 && z->far ? 0xFFFFFFFFu : header, 4);
     put(&z->directory, name, length);
@@ -154,7 +155,28 @@ static inline void zip_add_packed(zip_maker* z, const char* name, bytes packed, 
     z->members++;
     drop(&local);
     drop(&entry);
-    drop(&packed);
+    drop(&held);
+}
+
+/* Packed already. */
+static inline void zip_add_packed(zip_maker* z, const char* name, bytes packed, const void* data, size_t size)
+{
+    zip_add_held(z, name, packed, packed.size, size, crc32_more(0, data, size));
+}
+
+/* A stored member of these bytes and so many zeros, a hole in the file: one an archive, of zip64. CRC(zeros of a, then of b) is that of a
+   moved by b ^ that of b. */
+static inline void zip_add_hole(zip_maker* z, const char* name, bytes head, size_t zeros)
+{
+    uint32_t crc = crc32_more(0, head.data, head.size), some = crc32_more(0, "", 1);
+    for (size_t bit = 1; bit && bit <= zeros; bit <<= 1) {
+        if (zeros & bit) crc = crc32_move(crc, (int64_t)bit) ^ some;
+        some ^= crc32_move(some, (int64_t)bit);
+    }
+    const size_t size = head.size + zeros;
+    zip_add_held(z, name, head, size, size, crc);
+    z->hole = zeros;
+    z->hole_at = z->file.size;
 }
 
 static inline void zip_add(zip_maker* z, const char* name, const void* data, size_t size)
@@ -174,10 +196,10 @@ static inline void zip_add_npy(zip_maker* z, const char* name, bytes npy)
 static inline bytes zip_end(zip_maker* z)
 {
     bytes b = z->file;
-    size_t at = b.size, size = z->directory.size;
+    size_t at = b.size + z->hole, size = z->directory.size;
     put(&b, z->directory.data, size);
     if (z->zip64) {
-        size_t end = b.size;
+        size_t end = b.size + z->hole;
         put_number(&b, 0x06064B50, 4);
         put_number(&b, 44, 8);
         put_number(&b, 45, 2);
@@ -202,5 +224,18 @@ static inline bytes zip_end(zip_maker* z)
     drop(&z->directory);
     z->file = (bytes){0};
     return b;
+}
+
+/* Writes the archive with its hole, which takes no disk. */
+static inline void zip_save_holes(zip_maker* z, const char* path)
+{
+    bytes b = zip_end(z);
+    FILE* out = fopen(path, "wb");
+    if (!out || fwrite(b.data, 1, z->hole_at, out) != z->hole_at || fseeko(out, (off_t)z->hole, SEEK_CUR) != 0 ||
+        fwrite(b.data + z->hole_at, 1, b.size - z->hole_at, out) != b.size - z->hole_at || fclose(out) != 0) {
+        perror(path);
+        exit(1);
+    }
+    drop(&b);
 }
 #endif

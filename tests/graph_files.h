@@ -1,6 +1,8 @@
 /* graph_files.h - one graph, written in every format that convert reads. */
 #ifndef GRAPH_FILES_H
 #define GRAPH_FILES_H
+#include <math.h>
+
 #include "tests/archive.h"
 #include "tests/folder.h"
 #include "tests/test.h"
@@ -121,9 +123,24 @@ static inline void save_numbers(const char* folder_name, const char* name, const
 }
 
 /* Split 0 alone: the format has no more. */
-static inline void model_ogb(const model* m, const char* name, bool gzip)
+static inline void model_ogb_split(const model* m, const char* name, bool gzip)
 {
     static const char* const part[] = {"", "train", "valid", "test"};
+    char folder_name[128];
+    snprintf(folder_name, sizeof folder_name, "%s/split", name);
+    make_folder(folder_name);
+    snprintf(folder_name, sizeof folder_name, "%s/split/time", name);
+    make_folder(folder_name);
+    for (int k = 1; k <= 3; k++) {
+        int64_t id[MODEL_NODES], n = 0;
+        for (int v = 0; v < MODEL_NODES; v++)
+            if (m->split[0][v] == k) id[n++] = v;
+        save_numbers(folder_name, part[k], id, n, gzip);
+    }
+}
+
+static inline void model_ogb(const model* m, const char* name, bool gzip)
+{
     char folder_name[128], file[200];
     bytes b = {0};
     int64_t nodes = MODEL_NODES;
@@ -145,16 +162,7 @@ static inline void model_ogb(const model* m, const char* name, bool gzip)
         }
     snprintf(file, sizeof file, "%s/node-feat.csv", folder_name);
     save(b, file, gzip);
-    snprintf(folder_name, sizeof folder_name, "%s/split", name);
-    make_folder(folder_name);
-    snprintf(folder_name, sizeof folder_name, "%s/split/time", name);
-    make_folder(folder_name);
-    for (int k = 1; k <= 3; k++) {
-        int64_t id[MODEL_NODES], n = 0;
-        for (int v = 0; v < MODEL_NODES; v++)
-            if (m->split[0][v] == k) id[n++] = v;
-        save_numbers(folder_name, part[k], id, n, gzip);
-    }
+    model_ogb_split(m, name, gzip);
 }
 
 /* A folder's rows of edges. */
@@ -335,6 +343,44 @@ static inline bytes model_shchur_bytes(const model* m, bool sparse, bool deflate
 static inline void model_shchur(const model* m, const char* name, bool sparse, bool deflated)
 {
     save(model_shchur_bytes(m, sparse, deflated), name, false);
+}
+
+/* OGB's binary form: raw/data.npz as a member of its own, or of zip64, and raw/node-label.npz with nan for -1. rows: of edges, too. */
+static inline bytes model_ogb_arrays(const model* m, bool deflated, bool zip64, bool rows)
+{
+    zip_maker z = {.deflated = deflated, .zip64 = zip64};
+    array_sink to = {&z, NULL};
+    const int64_t nodes = MODEL_NODES;
+    int64_t year[MODEL_NODES] = {0};
+    put_vector(&to, "num_nodes_list", "<i8", 1, &nodes, 8);
+    put_edge_arrays(&to, m, EDGES_INDEX, false);
+    put_vector(&to, "num_edges_list", "<i8", 1, &m->num_edges, 8);
+    put_matrix(&to, "node_feat", "<f4", MODEL_NODES, MODEL_WIDTH, m->feat, 4, false);
+    put_matrix(&to, "node_year", "<i8", MODEL_NODES, 1, year, 8, false);
+    if (rows) put_edge_features(&to, m, "edge_feat", ORDER_LIST, false);
+    return zip_end(&z);
+}
+
+static inline bytes model_ogb_labels(const model* m, bool deflated)
+{
+    zip_maker z = {.deflated = deflated};
+    float label[MODEL_NODES];
+    for (int v = 0; v < MODEL_NODES; v++) label[v] = m->label[v] < 0 ? NAN : (float)m->label[v];
+    put_matrix(&(array_sink){&z, NULL}, "node_label", "<f4", MODEL_NODES, 1, label, 4, false);
+    return zip_end(&z);
+}
+
+static inline void model_ogb_binary(const model* m, const char* name, bool deflated, bool rows)
+{
+    char file[200];
+    make_folder(name);
+    snprintf(file, sizeof file, "%s/raw", name);
+    make_folder(file);
+    snprintf(file, sizeof file, "%s/raw/data.npz", name);
+    save(model_ogb_arrays(m, deflated, !deflated, rows), file, false);
+    snprintf(file, sizeof file, "%s/raw/node-label.npz", name);
+    save(model_ogb_labels(m, deflated), file, false);
+    model_ogb_split(m, name, deflated);
 }
 
 /* SciPy's save_npz of the adjacency matrix: [src, dst] holds the weight. csr and csc with 32-bit indices; coo as row and

@@ -160,7 +160,7 @@ stage_plain() {
     build build tests CC="$CC" || return
     OPTION=--quick run build $(programs)
     scripts bench/rivals rivals
-    scripts tests/datasets planetoid.py
+    scripts tests/datasets readers.py
     scripts tests/examples ctypes.py
     scripts tests/cuda sass_budget.py
     scripts tests/bench gpu_step.py

@@ -99,9 +99,9 @@ static void put_run(json* j, const config* c, const device* d, int devices, int 
 }
 
 /* prefix: "val" or "test". */
-static void put_score(json* j, const char* prefix, const score* s)
+static void put_score(const report* r, json* j, const char* prefix, const score* s)
 {
-    const char* name[] = {"loss", "accuracy", "macro_f1", "roc_auc"};
+    const char* name[] = {"loss", r->real ? "agreement" : "accuracy", "macro_f1", "roc_auc"};
     double value[4] = {NAN, NAN, NAN, NAN};
     if (s) {
         value[0] = s->loss;
@@ -116,10 +116,13 @@ static void put_score(json* j, const char* prefix, const score* s)
     }
 }
 
+/* Real targets have no class that a prediction could equal: both lie on one side of 1/2, or do not. */
+static const char* name_of_accuracy(const report* r) { return r->real ? "agreement at 1/2" : "accuracy"; }
+
 /* "accuracy 81.4 %, macro-F1 80.2 %, ROC-AUC 93.1 %" */
-static void print_score(char* text, size_t size, const score* s)
+static void print_score(const report* r, char* text, size_t size, const score* s)
 {
-    size_t used = (size_t)snprintf(text, size, "accuracy %.2f %%, macro-F1 %.2f %%", 100 * s->metrics.accuracy,
+    size_t used = (size_t)snprintf(text, size, "%s %.2f %%, macro-F1 %.2f %%", name_of_accuracy(r), 100 * s->metrics.accuracy,
                                    100 * s->metrics.macro_f1);
     if (!isnan(s->metrics.roc_auc)) snprintf(text + used, size - used, ", ROC-AUC %.2f %%", 100 * s->metrics.roc_auc);
 }
@@ -226,6 +229,7 @@ void report_start(report* r, const config* c, const task* t, net* n, const comm*
     char nodes[16], edges[16], parameters[16], path[4096], devices[32] = "";
     r->batches = batches;
     r->device = net_device(n);
+    r->real = t->labels.target != NULL;
     printf("%s: %s nodes, %s edges, %d features, %d classes; %lld to train, %lld to validate, %lld to test\n",
            printable(path, sizeof path, t->set.file.path), progress_amount(nodes, (double)t->set.num_nodes),
            progress_amount(edges, (double)t->set.num_edges), (int)t->set.feat.width, (int)t->classes,
@@ -269,8 +273,8 @@ void report_epoch(report* r, const train_state* at, float rate, const score* val
     double seconds = progress_seconds() - r->epoch_start;
     double loss = at->loss_rows ? at->loss_sum / (double)at->loss_rows : NAN;
     char validation[128] = "";
-    if (val && val->known) snprintf(validation, sizeof validation, "  val loss %.4f  val accuracy %.2f %%%s",
-                      val->loss, 100 * val->metrics.accuracy, best ? "  best" : "");
+    if (val && val->known) snprintf(validation, sizeof validation, "  val loss %.4f  val %s %.2f %%%s",
+                      val->loss, name_of_accuracy(r), 100 * val->metrics.accuracy, best ? "  best" : "");
     if (val) r->val_loss = val->loss;
     if (!r->terminal)
         printf("epoch %lld/%lld  loss %.4f%s  %.2f s\n", (long long)at->epoch, (long long)r->epochs, loss, validation,
@@ -281,7 +285,7 @@ void report_epoch(report* r, const train_state* at, float rate, const score* val
     json_int(&j, "step", at->step);
     json_float(&j, "learning_rate", rate);
     json_real(&j, "loss", loss);
-    put_score(&j, "val", val);
+    put_score(r, &j, "val", val);
     json_bool(&j, "best", best);
     json_real(&j, "seconds", seconds);
     end_record(r, &j);
@@ -313,7 +317,7 @@ void report_final(report* r, const task* t, const train_state* at, const score* 
     double seconds = progress_seconds() - r->start;
     int64_t peak = peak_memory_bytes();
     report_make_room(r);
-    if (test && test->known) print_score(text, sizeof text, test);
+    if (test && test->known) print_score(r, text, sizeof text, test);
     else if (test) snprintf(text, sizeof text, "no labelled nodes");
     printf("test: %s", text);
     if (at->has_best && t->count[SPLIT_VAL])
@@ -326,7 +330,7 @@ void report_final(report* r, const task* t, const train_state* at, const score* 
     json_int(&j, "steps", at->step);
     json_int(&j, "best_epoch", at->has_best ? at->best_epoch : 0);
     json_real(&j, "val_loss", at->has_best ? at->best_loss : NAN);
-    put_score(&j, "test", test);
+    put_score(r, &j, "test", test);
     json_real(&j, "seconds", seconds);
     json_int(&j, "peak_memory_bytes", peak);
     json_int(&j, "device_memory_bytes", r->device->most_bytes);

@@ -26,7 +26,9 @@
      {"event":"epoch", "epoch":1.., "step":N, "learning_rate":X, "loss":X, "val_loss":X, "val_accuracy":X,
       "val_macro_f1":X, "val_roc_auc":X, "best":true, "seconds":X}
                                   step: mini-batches so far; learning_rate: of the last; loss: mean over the epoch's
-                                  seeds, dropout included; val_...: null in epochs without evaluation; best: the
+                                  seeds, dropout included; val_...: null in epochs without evaluation; real targets have
+                                  val_agreement for val_accuracy: the share of nodes whose prediction and target lie on one
+                                  side of 1/2, of which macro_f1 and roc_auc are, too; best: the
                                   least val_loss so far; seconds: of this epoch, evaluation included
      {"event":"trace", "step":N, "name":"h0", ...}
                                   with --trace-step, a record an array of that step, in the order of computation. L layers:
@@ -93,7 +95,7 @@
      {"event":"interrupted", "epoch":N, "step":N, "saved":"F" or null}
      {"event":"final", "epochs":N, "steps":N, "best_epoch":N, "val_loss":X, "test_loss":X, "test_accuracy":X,
       "test_macro_f1":X, "test_roc_auc":X, "seconds":X, "peak_memory_bytes":N, "device_memory_bytes":N}
-                                  test_...: with the weights of best_epoch; seconds: since the start of this run;
+                                  test_...: with the weights of best_epoch, test_agreement as val_agreement; seconds: since the start of this run;
                                   peak_memory_bytes: VmHWM, mapped file included; device_memory_bytes: most that
                                   data, batches and network took of a device at once, 0 on the CPU */
 #ifndef TRAINER_REPORT_H
@@ -113,6 +115,7 @@ typedef struct {
     double start, epoch_start;
     int64_t epochs, batches;
     double val_loss; /* the last one */
+    bool real;       /* targets are, as of report_start */
     const device* device;
 } report;
 

@@ -145,8 +145,8 @@ TEST(the_same_graph_comes_from_every_format)
         static const char* const files[] = {"pairs.npz", "index.npz", "csc.npz",    "sparse.npz", "dense.npz",
                                             "ogb",       "npy-pairs", "npy-index",  "npy-csc",    "list.csv",
                                             "list.tsv",  "snap.txt",  "out.konect", "matrix.mtx",
-                                            "csr.npz",   "sp-csc.npz", "coo.npz",   "coords.npz"};
-        enum { NUM_FILES = sizeof files / sizeof files[0], FIRST_BARE = 9, FIRST_WITHOUT_SPLITS = 3 };
+                                            "csr.npz",   "sp-csc.npz", "coo.npz",   "coords.npz", "ogb-binary"};
+        enum { NUM_FILES = sizeof files / sizeof files[0], FIRST_BARE = 9, FIRST_WITHOUT_SPLITS = 3, BINARY = 18 };
         dataset d;
         model_make(&m, 200 + 10 * round);
         model_npz(&m, files[0], EDGES_PAIRS, fortran, deflated);
@@ -167,14 +167,15 @@ TEST(the_same_graph_comes_from_every_format)
         model_scipy(&m, files[15], "csc", deflated);
         model_scipy(&m, files[16], "coo", deflated);
         model_scipy(&m, files[17], "coords", deflated);
+        model_ogb_binary(&m, files[BINARY], deflated, false);
         expect(&l, &m, &how);
         for (int k = 0; k < NUM_FILES; k++) {
             if (!converted(&d, files[k], &how)) continue;
             if (!CHECK(graph_is(&d, &l))) printf("    round %d, %s\n", round, files[k]);
-            CHECK(k >= FIRST_BARE ? !d.feat.rows && !d.label : rows_are(&d, &m) && labels_are(&d, &m));
+            CHECK(k >= FIRST_BARE && k != BINARY ? !d.feat.rows && !d.label : rows_are(&d, &m) && labels_are(&d, &m));
             if (k < FIRST_WITHOUT_SPLITS || (k > 5 && k < FIRST_BARE)) CHECK(splits_are(&d, &m, MODEL_SPLITS));
-            if (k == 5) CHECK(splits_are(&d, &m, 1));
-            CHECK_EQ(d.csc.weight != NULL, k == 10 || k >= 13);
+            if (k == 5 || k == BINARY) CHECK(splits_are(&d, &m, 1));
+            CHECK_EQ(d.csc.weight != NULL, k == 10 || (k >= 13 && k != BINARY));
             dataset_close(&d);
         }
         for (int k = 6; k < 9; k++) { /* arrays that the next round does not write must not stay */
@@ -193,6 +194,7 @@ TEST(the_same_graph_comes_from_every_format)
             }
             remove_tree(folder_path((char[600]){0}, name));
         }
+        remove_tree(folder_path((char[600]){0}, "ogb-binary"));
     }
 }
 
@@ -215,6 +217,7 @@ TEST(each_format_has_its_own_usual_edges)
                  {"u-ogb", DIRECTION_AS_IS, LOOPS_KEEP, false, "ogb (OGB csv folder)"},
                  {"u-saint", DIRECTION_AS_IS, LOOPS_KEEP, false, "graphsaint (GraphSAINT folder)"},
                  {"u-dgl", DIRECTION_AS_IS, LOOPS_KEEP, false, "reddit (DGL's Reddit)"},
+                 {"u-binary", DIRECTION_AS_IS, LOOPS_KEEP, false, "ogb-binary (OGB binary folder)"},
                  {"u-npy", DIRECTION_AS_IS, LOOPS_KEEP, false, "npy (folder of .npy)"},
                  {"u.csv", DIRECTION_AS_IS, LOOPS_KEEP, true, "edges (list of edges)"},
                  {"u-bare.csv", DIRECTION_AS_IS, LOOPS_KEEP, false, "edges (list of edges)"},
@@ -236,6 +239,7 @@ TEST(each_format_has_its_own_usual_edges)
     model_ogb(&m, "u-ogb", false);
     model_graphsaint(&m, "u-saint", false, false);
     model_reddit(&m, "u-dgl", false, false);
+    model_ogb_binary(&m, "u-binary", false, false);
     model_npy(&m, "u-npy", EDGES_INDEX, false);
     model_list(&m, "u.csv", "src,dst,weight\n", ",", 0, true, false);
     model_list(&m, "u-bare.csv", "", ",", 0, false, false);
@@ -253,13 +257,14 @@ TEST(each_format_has_its_own_usual_edges)
         expect(&l, &m, &how);
         if (!CHECK(graph_is(&d, &l)) || !CHECK_EQ(d.csc.weight != NULL, usual[k].weighted)) printf("    %s\n", usual[k].name);
         dataset_close(&d);
-        snprintf(head, sizeof head, "/%s as %s\ntakes      ", usual[k].name, usual[k].as);
+        snprintf(head, sizeof head, "/%s as %s\n%stakes      ", usual[k].name, usual[k].as, strcmp(usual[k].name, "u-binary") ? "" : "left out   node_year.npy\n");
         check_reported(usual[k].name, head, true);
     }
     remove_tree(folder_path((char[600]){0}, "u-ogb"));
     remove_tree(folder_path((char[600]){0}, "u-saint"));
     remove_tree(folder_path((char[600]){0}, "u-dgl"));
     remove_tree(folder_path((char[600]){0}, "u-npy"));
+    remove_tree(folder_path((char[600]){0}, "u-binary"));
 }
 
 TEST(the_same_graph_gives_the_same_file)
@@ -1748,6 +1753,7 @@ TEST(what_a_path_holds_is_detected)
               {"f1/raw/edge.csv", "", FORMAT_OGB},
               {"f2/raw/edge.csv.gz", "", FORMAT_OGB},
               {"f3/raw/data.npz", "", FORMAT_OGB_BINARY},
+              {"f9/data.npz", "", FORMAT_OGB_BINARY},
               {"f4/reddit_data.npz", "", FORMAT_REDDIT},
               {"f5/adj_full.npz", "", FORMAT_GRAPHSAINT},
               {"f6/indptr.npy", "", FORMAT_NPY},
@@ -1766,9 +1772,6 @@ TEST(what_a_path_holds_is_detected)
         write_file(folder_path(path, of[k].name), of[k].text, strlen(of[k].text));
         CHECK(convert_detect(&format, folder_path(path, name), &why));
         if (!CHECK_EQ(format, of[k].format)) printf("    %s\n", of[k].name);
-        if (of[k].format == FORMAT_OGB_BINARY)
-            CHECK(strstr(refused(name, &(convert_options){.format = FORMAT_AUTO}),
-                         ": OGB binary folder (papers100M): this format is known, but not supported yet"));
         if (folders) remove_tree(folder_path(path, name));
     }
     remove_tree(folder_path((char[600]){0}, "d"));
@@ -1780,12 +1783,13 @@ TEST(of_several_formats_in_one_place_one_is_meant)
     static const struct {
         const char *file, *array;
         convert_format format, archive;
-    } of[] = {{"m/edges.npy", "edges", FORMAT_NPY, FORMAT_NPZ},
+    } of[] = {{"m/data.npz", "edges", FORMAT_OGB_BINARY, FORMAT_NPZ},
+              {"m/edges.npy", "edge_index", FORMAT_NPY, FORMAT_NPZ},
               {"m/indptr.npy", "indptr", FORMAT_NPY, FORMAT_NPZ},
               {"m/adj_full.npz", "format", FORMAT_GRAPHSAINT, FORMAT_NPZ},
               {"m/reddit_data.npz", "adj_indptr", FORMAT_REDDIT, FORMAT_SHCHUR},
               {"m/raw/data.npz", "shape", FORMAT_OGB_BINARY, FORMAT_SCIPY},
-              {"m/raw/edge.csv", "edge_index", FORMAT_OGB, FORMAT_SCIPY}};
+              {"m/raw/edge.csv", "indices", FORMAT_OGB, FORMAT_SCIPY}};
     make_folder("m");
     make_folder("m/raw");
     for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
@@ -2008,10 +2012,10 @@ TEST(features_of_two_to_the_24_columns_are_begun)
     }
 }
 
-TEST(formats_of_later_work_are_named)
+TEST(a_folder_of_no_known_format_is_refused)
 {
     make_folder("nothing");
-    CHECK(strstr(refused("nothing", &(convert_options){.format = FORMAT_OGB_BINARY}), "OGB binary"));
+    CHECK(strstr(refused("nothing", &(convert_options){.format = FORMAT_OGB_BINARY}), "data.npz"));
     CHECK(strstr(refused("nothing", &(convert_options){.loops = LOOPS_KEEP}), "a folder of no known format"));
 }
 
@@ -2768,8 +2772,8 @@ TEST(bad_files_of_an_ogb_folder_are_named_by_line_and_byte)
                {{"raw/node-label", "0\n1,1\n0\n"}, "node-label.csv: line 2, byte 1: multi-label (several labels a node): one class per node is stored"},
                {{"raw/node-label", "0\n1\nx\n"}, "node-label.csv: line 3, byte 1: no number: \"x\""},
                {{"raw/node-label", "0\n1\n1048576\n"}, "node-label.csv: line 3: label 1048576 of node 2 is no class: -1 (unknown) or 0 to 1048575"},
-               {{"split/s/train", "0\n3\n"}, "split/s/train.csv: line 2, byte 1: no node of num-node-list: \"3\""},
-               {{"split/s/valid", "-1\n"}, "split/s/valid.csv: line 1, byte 1: no node of num-node-list: \"-1\""},
+               {{"split/s/train", "0\n3\n"}, "split/s/train.csv: line 2, byte 1: a node outside [0, 3): \"3\""},
+               {{"split/s/valid", "-1\n"}, "split/s/valid.csv: line 1, byte 1: a node outside [0, 3): \"-1\""},
                {{"split/s/test", "2,1\n"}, "split/s/test.csv: line 1, byte 3: more columns than expected: \"1\""},
                {{"split/s/valid", "1\n0\n"}, "o: split 0: node 0 is in train and in val"},
                {{"split/s/test", NULL}, "o: neither split/s/test.csv.gz nor split/s/test.csv is there"},
@@ -2864,6 +2868,14 @@ static bool same_graph(const dataset* a, const dataset* b)
                          memcmp(a->label, b->label, nodes * 4) == 0);
 }
 
+/* What holds the file NAME: the first folder of its path, or itself. */
+static char* input_of(char path[600], const char* name)
+{
+    char first[100];
+    snprintf(first, sizeof first, "%.*s", (int)strcspn(name, "/"), name);
+    return folder_path(path, first);
+}
+
 /* Converts damaged bytes: 1 fails with a message that names the file, 0 gives the good result, -1 gives another. */
 static int damage(const bytes* file, const char* name, const reference* good)
 {
@@ -2872,8 +2884,8 @@ static int damage(const bytes* file, const char* name, const reference* good)
     dataset d;
     remove(folder_path(out, "damaged.ggnn"));
     write_file(folder_path(in, name), file->data, file->size);
-    if (!convert(in, out, &(convert_options){.num_nodes = MODEL_NODES}, &why))
-        return strstr(why.text, name) && access(out, F_OK) != 0 ? 1 : -1;
+    if (!convert(input_of(in, name), out, &(convert_options){.num_nodes = MODEL_NODES}, &why))
+        return strstr(why.text, in) && access(out, F_OK) != 0 ? 1 : -1;
     if (!dataset_open(&d, out, &why)) return -1;
     bool same = same_graph(&good->d, &d);
     dataset_close(&d);
@@ -2886,8 +2898,10 @@ static bool make_reference(reference* good, const bytes* file, const char* name)
     error why = {""};
     write_file(folder_path(in, name), file->data, file->size);
     snprintf(good->path, sizeof good->path, "%s/reference.ggnn", folder);
-    return CHECK(convert(in, good->path, &(convert_options){.num_nodes = MODEL_NODES}, &why) &&
-                 dataset_open(&good->d, good->path, &why));
+    const bool ok = CHECK(convert(input_of(in, name), good->path, &(convert_options){.num_nodes = MODEL_NODES}, &why) &&
+                          dataset_open(&good->d, good->path, &why));
+    if (!ok) printf("    %s\n", why.text);
+    return ok;
 }
 
 static void check_damage(bytes file, const char* name)
@@ -2918,6 +2932,11 @@ TEST(damaged_archives_are_refused_or_harmless)
         check_damage(model_npz_bytes(&m, EDGES_PAIRS, false, k), "damaged.npz");
         check_damage(model_shchur_bytes(&m, true, k), "damaged.npz");
         check_damage(model_scipy_bytes(&m, k ? "coo" : "csr", k), "damaged.npz");
+        model_ogb_binary(&m, "damaged", k, false);
+        check_damage(model_ogb_arrays(&m, k, !k, true), "damaged/raw/data.npz");
+        model_ogb_binary(&m, "damaged", k, false);
+        check_damage(model_ogb_labels(&m, k), "damaged/raw/node-label.npz");
+        remove_tree(folder_path((char[600]){0}, "damaged"));
     }
 }
 
@@ -3117,6 +3136,7 @@ TEST(each_option_of_the_command_is_a_field_of_converts_options)
               {"--self-loops auto", {.loops = LOOPS_AUTO}},
               {"--drop-weights", {.drop_weights = true}},
               {"--drop-edge-features", {.drop_edge_features = true}},
+              {"--no-features", {.no_features = true}},
               {"--edge-columns none", {.columns = COLUMNS_NONE}},
               {"--edge-columns features", {.columns = COLUMNS_FEATURES}},
               {"--edge-columns weight-features", {.columns = COLUMNS_WEIGHT_FEATURES}},
@@ -3229,6 +3249,397 @@ TEST(options_that_cannot_be_are_refused_by_name)
     }
 }
 
+/* ---- OGB's binary form ---------------------------------------------------------------------------------------- */
+
+typedef struct { /* one array of such a folder in place of the good one; type NULL: left out */
+    const char *archive, *name, *type, *shape;
+    const void* data;
+    size_t size;
+} binary_array;
+
+static const binary_array good_binary[] = {
+    {"data", "num_nodes_list", "<i8", "1,", (const int64_t[]){3}, 8},
+    {"data", "num_edges_list", "<i8", "1,", (const int64_t[]){2}, 8},
+    {"data", "edge_index", "<i8", "2, 2", (const int64_t[]){0, 1, 1, 2}, 32},
+    {"data", "node_feat", "<f4", "3, 2", (const float[]){1, 2, 3, 4, 5, 6}, 24},
+    {"node-label", "node_label", "<f4", "3, 1", (const float[]){0, 1, 2}, 12}};
+
+/* In folder, at: "b/raw" or "b"; split/s as in good_ogb. */
+static void save_binary(const binary_array* other, const char* at)
+{
+    static const char* const folders[] = {"b", "b/raw", "b/split", "b/split/s"};
+    static const char* const archives[] = {"data", "node-label"};
+    remove_tree(folder_path((char[600]){0}, "b"));
+    for (int k = 0; k < 4; k++) make_folder(folders[k]);
+    for (int k = 0; k < 2; k++) {
+        zip_maker z = {0};
+        array_sink to = {&z, NULL};
+        char name[100];
+        bool known = false;
+        for (size_t i = 0; i < sizeof good_binary / sizeof *good_binary; i++) {
+            const bool is_other = strcmp(good_binary[i].name, other->name) == 0;
+            const binary_array* a = is_other ? other : &good_binary[i];
+            known = known || is_other;
+            if (a->type && strcmp(a->archive, archives[k]) == 0) put_npy(&to, a->name, npy_of(a->type, a->shape, false, a->data, a->size));
+        }
+        if (!known && strcmp(other->archive, archives[k]) == 0) put_npy(&to, other->name, npy_of(other->type, other->shape, false, other->data, other->size));
+        snprintf(name, sizeof name, "%s/%s.npz", at, archives[k]);
+        if (z.members) save(zip_end(&z), name, false);
+    }
+    for (int k = 0; k < 3; k++) {
+        char path[600];
+        write_file(folder_path(path, (const char*[]){"b/split/s/train.csv", "b/split/s/valid.csv", "b/split/s/test.csv"}[k]), (const char*[]){"0\n", "1\n", "2\n"}[k], 2);
+    }
+}
+
+TEST(an_ogb_binary_folder_may_be_written_as_numpy_may)
+{
+    const struct {
+        binary_array other;
+        int label[3];
+        bool no_features;
+    } of[] = {{{"data", "num_nodes_list", "<i8", "", (const int64_t[]){3}, 8}, {0, 1, 2}, false},
+              {{"data", "node_year", "<i8", "3, 1", (const int64_t[]){1990, 1991, 1992}, 24}, {0, 1, 2}, false},
+              {{"data", "edge_index", "<i4", "2, 2", (const int32_t[]){0, 1, 1, 2}, 16}, {0, 1, 2}, false},
+              {{"data", "node_feat", "<f8", "3, 2", (const double[]){1, 2, 3, 4, 5, 6}, 48}, {0, 1, 2}, false},
+              {{"data", "node_feat", "<f2", "3, 2", (const uint16_t[]){0x3C00, 0x4000, 0x4200, 0x4400, 0x4500, 0x4600}, 12}, {0, 1, 2}, false},
+              {{"data", "node_feat", "<i8", "3, 2", (const int64_t[]){1, 2, 3, 4, 5, 6}, 48}, {0, 1, 2}, false},
+              {{"data", "node_feat", NULL, NULL, NULL, 0}, {0, 1, 2}, true},
+              {{"node-label", "node_label", "<f4", "3, 1", (const float[]){NAN, 1, -1}, 12}, {-1, 1, -1}, false},
+              {{"node-label", "node_label", "<f8", "3, 1", (const double[]){171, NAN, 5}, 24}, {171, -1, 5}, false},
+              {{"node-label", "node_label", "<i8", "3,", (const int64_t[]){4, -1, 0}, 24}, {4, -1, 0}, false}};
+    static const float features[] = {1, 2, 3, 4, 5, 6};
+    for (size_t k = 0; k < sizeof of / sizeof *of; k++)
+        for (int raw = 0; raw < 2; raw++) {
+            dataset d;
+            save_binary(&of[k].other, raw ? "b/raw" : "b");
+            if (!converted(&d, "b", &(convert_options){.format = FORMAT_AUTO})) continue;
+            CHECK(d.num_nodes == 3 && d.num_edges == 2 && d.csc.indptr[1] == 0 && d.csc.indices[0] == 0 && d.csc.indices[1] == 1);
+            CHECK(of[k].no_features ? !d.feat.rows : d.feat.width == 2 && memcmp(d.feat.rows, features, sizeof features) == 0);
+            for (int v = 0; v < 3; v++) {
+                CHECK_EQ(d.label[v], of[k].label[v]);
+                CHECK_EQ(d.split[v], of[k].label[v] < 0 ? 0 : v + 1);
+            }
+            dataset_close(&d);
+            if (k == 1) check_reported("b", "left out   node_year.npy\n", true);
+        }
+    save_binary(&(binary_array){"node-label", "node_label", NULL, NULL, NULL, 0}, "b/raw"); /* without labels, and a node listed twice */
+    char path[600];
+    write_file(folder_path(path, "b/split/s/train.csv"), "0\n0\n", 4);
+    dataset d;
+    if (converted(&d, "b", &(convert_options){.format = FORMAT_AUTO})) {
+        CHECK(!d.label && d.split[0] == SPLIT_TRAIN && d.split[2] == SPLIT_TEST);
+        dataset_close(&d);
+    }
+    remove_tree(folder_path(path, "b"));
+}
+
+TEST(rows_of_edges_of_an_ogb_binary_folder_are_read)
+{
+    static model m;
+    dataset d;
+    test_seed(24);
+    model_make(&m, 200);
+    for (int deflated = 0; deflated <= DEFLATE; deflated++) {
+        model_ogb_binary(&m, "binary", deflated, true);
+        if (converted(&d, "binary", &(convert_options){.keep_duplicates = true})) {
+            CHECK_EQ(d.edge_feat.width, MODEL_EDGE_WIDTH);
+            for (int64_t v = 0, at = 0; v < MODEL_NODES; v++) /* sorted by source, as they came */
+                for (int64_t u = 0; u < MODEL_NODES; u++)
+                    for (int64_t e = 0; e < m.num_edges; e++)
+                        if (m.dst[e] == v && m.src[e] == u) CHECK(memcmp((const float*)d.edge_feat.rows + MODEL_EDGE_WIDTH * at++, m.edge_feat[e], sizeof m.edge_feat[e]) == 0);
+            dataset_close(&d);
+        }
+        if (converted(&d, "binary", &(convert_options){.drop_edge_features = true})) {
+            CHECK(!d.edge_feat.rows && rows_are(&d, &m));
+            dataset_close(&d);
+        }
+        remove_tree(folder_path((char[600]){0}, "binary"));
+    }
+}
+
+TEST(bad_files_of_an_ogb_binary_folder_are_named)
+{
+    static const int64_t three[] = {0, 1, 2, 1, 2, 0};
+    const struct {
+        binary_array other;
+        const char* words;
+    } bad[] = {
+        {{"data", "num_nodes_list", "<i8", "2,", three, 16}, "b/raw/data.npz: member num_nodes_list.npy: sizes of 2 graphs; one is read"},
+        {{"data", "num_nodes_list", "<i8", "0,", three, 0}, "num_nodes_list.npy: sizes of 0 graphs; one is read"},
+        {{"data", "num_edges_list", "<i8", "3,", three, 24}, "num_edges_list.npy: sizes of 3 graphs; one is read"},
+        {{"data", "num_nodes_list", "<i8", "1,", (const int64_t[]){-3}, 8}, "num_nodes_list.npy: a negative size: -3"},
+        {{"data", "num_nodes_list", "<f4", "1,", (const float[]){2.5f}, 4}, "num_nodes_list.npy: element 0: 2.5 is no 64-bit integer"},
+        {{"data", "num_nodes_list", "<i8", "1,", (const int64_t[]){0}, 8}, "b: edge 0: node id 0 is outside [0, 0)"},
+        {{"data", "num_nodes_list", "<i8", "1,", (const int64_t[]){2}, 8}, "b: edge 1: node id 2 is outside [0, 2)"},
+        {{"data", "num_nodes_list", "<i8", "1,", (const int64_t[]){4}, 8}, "node_feat.npy: shape (3, 2); (nodes, width) is expected"},
+        {{"data", "num_nodes_list", NULL, NULL, NULL, 0}, "b/raw/data.npz: no array num_nodes_list"},
+        {{"data", "num_edges_list", NULL, NULL, NULL, 0}, "b/raw/data.npz: no array num_edges_list"},
+        {{"data", "edge_index", NULL, NULL, NULL, 0}, "b/raw/data.npz: no array edge_index"},
+        {{"data", "num_edges_list", "<i8", "1,", three + 1, 8}, "edge_index.npy: shape (2, 2); (2, 1), as num_edges_list says, is expected"},
+        {{"data", "edge_index", "<i8", "2, 3", three, 48}, "edge_index.npy: shape (2, 3); (2, 2), as num_edges_list says, is expected"},
+        {{"data", "edge_index", "<i8", "4, 1", three, 32}, "edge_index.npy: shape (4, 1); (2, E) is expected"},
+        {{"data", "edge_index", "<i8", "4,", three, 32}, "edge_index.npy: shape (4); (2, E) is expected"},
+        {{"data", "edge_index", "<i8", "2, 2", (const int64_t[]){0, 1, 1, 3}, 32}, "b: edge 1: node id 3 is outside [0, 3)"},
+        {{"data", "edge_index", "<i8", "2, 2", (const int64_t[]){0, -1, 1, 2}, 32}, "b: edge 1: node id -1 is outside [0, 3)"},
+        {{"data", "edge_index", "|O", "2, 2", three, 32}, "edge_index.npy: elements of type '|O' (pickled Python objects)"},
+        {{"data", "node_feat", "<f4", "2, 2", three, 16}, "node_feat.npy: shape (2, 2); (nodes, width) is expected"},
+        {{"data", "node_feat", "<f4", "3, 1", (const float[]){1, NAN, 2}, 12}, "b: features: row 1, column 0: nan is no number"},
+        {{"data", "edge_feat", "<f4", "3, 1", (const float[]){1, 2, 3}, 12}, "edge_feat.npy: 3 rows of features for 2 edges"},
+        {{"data", "extra", "<f4", "3, 1", three, 12}, "b/raw/data.npz: member extra.npy: no array of OGB's, whose names begin with node_ or edge_"},
+        {{"data", "nod", "<f4", "3, 1", three, 12}, "member nod.npy: no array of OGB's"},
+        {{"node-label", "node_label", "<f4", "2, 1", (const float[]){1, 2}, 8}, "b/raw/node-label.npz: member node_label.npy: shape (2, 1); (nodes), one label a node, is expected"},
+        {{"node-label", "node_label", "<f4", "3, 2", three, 24}, "node_label.npy: shape (3, 2): multi-label (several labels a node)"},
+        {{"node-label", "node_label", "<f4", "3, 1", (const float[]){1, INFINITY, 2}, 12}, "node_label.npy: element 1: inf as a 32-bit float"},
+        {{"node-label", "node_label", "<i8", "3, 1", (const int64_t[]){0, -2, 0}, 24}, "b: label -2 of node 1 is no class"}};
+    char path[600];
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+        save_binary(&bad[k].other, "b/raw");
+        const char* message = refused("b", &(convert_options){.memory = 64 << 20});
+        if (!CHECK(strstr(message, bad[k].words))) printf("    %zu: %s\n", k, message);
+    }
+    zip_maker z = {0};
+    put_vector(&(array_sink){&z, NULL}, "paper", "<i8", 3, three, 8); /* of a graph of several types */
+    save_binary(&good_binary[0], "b/raw");
+    save(zip_end(&z), "b/raw/node-label.npz", false);
+    CHECK(strstr(refused("b", &(convert_options){.format = FORMAT_AUTO}), "b/raw/node-label.npz: no array node_label"));
+    static const struct {
+        const char *file, *text, *words;
+    } split[] = {{"b/split/s/train.csv", "0\n3\n", "b/split/s/train.csv: line 2, byte 1: a node outside [0, 3): \"3\""},
+                 {"b/split/s/test.csv", "0\n", "b: split 0: node 0 is in train and in test"},
+                 {"b/split/s/valid.csv", "1,1\n", "valid.csv: line 1, byte 3: more columns than expected"},
+                 {"b/split/s/valid.csv", NULL, "b: neither split/s/valid.csv.gz nor split/s/valid.csv is there"}};
+    for (int k = 0; k < 4; k++) {
+        save_binary(&good_binary[0], "b/raw");
+        remove(folder_path(path, split[k].file));
+        if (split[k].text) write_file(path, split[k].text, strlen(split[k].text));
+        const char* message = refused("b", &(convert_options){.format = FORMAT_AUTO});
+        if (!CHECK(strstr(message, split[k].words))) printf("    %s\n", message);
+    }
+    remove_tree(folder_path(path, "b"));
+}
+
+/* A pickle in the oldest protocol: os.system("touch FOLDER/ran"). */
+static bytes harm(void)
+{
+    char path[600], words[700];
+    bytes b = {0};
+    snprintf(words, sizeof words, "cos\nsystem\n(S'touch %s'\ntR.", folder_path(path, "ran"));
+    put_string(&b, words);
+    return b;
+}
+
+static bool nothing_ran(void) { return access(folder_path((char[600]){0}, "ran"), F_OK) != 0; }
+
+TEST(a_split_that_is_a_pickle_is_refused_and_not_read)
+{
+    static model m;
+    test_seed(25);
+    model_make(&m, 60);
+    for (int binary = 0; binary < 2; binary++) {
+        static const char* const part[] = {"p/split/time/train.csv", "p/split/time/valid.csv", "p/split/time/test.csv"};
+        dataset d;
+        char path[600];
+        if (binary) model_ogb_binary(&m, "p", false, false);
+        else model_ogb(&m, "p", false);
+        save(harm(), "p/split/time/split_dict.pt", false);
+        if (converted(&d, "p", &(convert_options){.format = FORMAT_AUTO})) { /* beside the lists it is nothing */
+            CHECK(splits_are(&d, &m, 1));
+            dataset_close(&d);
+        }
+        for (int k = 0; k < 3; k++) remove(folder_path(path, part[k]));
+        const char* message = refused("p", &(convert_options){.format = FORMAT_AUTO});
+        if (!CHECK(strstr(message, "p/split/time/split_dict.pt: is a pickle, and reading one may run code: it is not read. Put train.csv, valid.csv and test.csv beside it")))
+            printf("    %s\n", message);
+        if (converted(&d, "p", &(convert_options){.split = true, .share = {.5, .25, .25}})) {
+            CHECK_EQ(d.num_splits, 1);
+            dataset_close(&d);
+        }
+        CHECK(nothing_ran());
+        remove_tree(folder_path(path, "p"));
+    }
+}
+
+/* Arrays of objects are pickles; so is a file that is called an array. */
+TEST(arrays_of_objects_are_refused_and_not_read)
+{
+    static const char* const of[] = {"edge_index", "num_nodes_list", "node_feat", "edge_feat", "node_label"};
+    for (int k = 0; k < 5; k++) {
+        bytes pickle = harm();
+        save_binary(&(binary_array){k == 4 ? "node-label" : "data", of[k], "|O", "1,", pickle.data, pickle.size}, "b/raw");
+        drop(&pickle);
+        const char* message = refused("b", &(convert_options){.format = FORMAT_AUTO});
+        if (!CHECK(strstr(message, of[k]) && strstr(message, "elements of type '|O' (pickled Python objects)"))) printf("    %s\n", message);
+        CHECK(nothing_ran());
+    }
+    remove_tree(folder_path((char[600]){0}, "b"));
+    make_folder("objects");
+    save(harm(), "objects/edge_index.npy", false);
+    CHECK(strstr(refused("objects", &(convert_options){.format = FORMAT_AUTO}), "no .npy array"));
+    CHECK(nothing_ran());
+    remove_tree(folder_path((char[600]){0}, "objects"));
+}
+
+/* Sources that changed, where the stream of targets begins behind them: of a stored member both streams' checksums count together. */
+TEST(sources_that_changed_in_a_stored_archive_are_found_by_its_checksum)
+{
+    enum { EDGES = 20000, NODES = 5000 };
+    static int64_t both[2 * EDGES], shape[2] = {NODES, NODES}, sizes[2] = {NODES, EDGES};
+    static float ones[EDGES];
+    test_seed(26);
+    for (int64_t e = 0; e < 2 * EDGES; e++) both[e] = test_below(NODES);
+    for (int64_t e = 0; e < EDGES; e++) ones[e] = 1;
+    for (int kind = 0; kind < 3; kind++) /* npz, coordinates of SciPy's, OGB's */
+        for (int deflated = 0; deflated <= DEFLATE; deflated++) {
+            zip_maker z = {.deflated = deflated};
+            array_sink to = {&z, NULL};
+            const char *file = kind == 2 ? "sum/raw/data.npz" : "sum/sum.npz", *name = kind == 2 ? "sum" : file;
+            dataset d;
+            put_matrix(&to, kind == 1 ? "coords" : "edge_index", "<i8", 2, EDGES, both, 8, false);
+            if (kind == 0) put_vector(&to, "x", "<f4", NODES, ones, 4);
+            if (kind == 1) put_npy(&to, "format", npy_of("|S3", "", false, "coo", 3));
+            if (kind == 1) put_vector(&to, "shape", "<i8", 2, shape, 8);
+            if (kind == 1) put_vector(&to, "data", "<f4", EDGES, ones, 4);
+            if (kind == 2) put_vector(&to, "num_nodes_list", "<i8", 1, sizes, 8);
+            if (kind == 2) put_vector(&to, "num_edges_list", "<i8", 1, sizes + 1, 8);
+            bytes all = zip_end(&z);
+            make_folder("sum");
+            make_folder("sum/raw");
+            write_file(folder_path((char[600]){0}, file), all.data, all.size);
+            if (converted(&d, name, &(convert_options){.direction = DIRECTION_AS_IS, .keep_duplicates = true})) {
+                CHECK_EQ(d.num_edges, EDGES);
+                dataset_close(&d);
+            }
+            for (int i = 0; i < 6 && !deflated; i++) { /* the first, the last, of sources, of targets; the lowest bit stays in range */
+                static const int64_t at[] = {0, EDGES - 1, EDGES, 2 * EDGES - 1, 5000, 30000};
+                char path[600];
+                const size_t begin = 30 + strlen(kind == 1 ? "coords.npy" : "edge_index.npy") + 128 + 8 * (size_t)at[i];
+                CHECK(memcmp(all.data + begin, &both[at[i]], 8) == 0);
+                all.data[begin] ^= 1;
+                write_file(folder_path(path, file), all.data, all.size);
+                all.data[begin] ^= 1;
+                const char* message = refused(name, &(convert_options){.format = FORMAT_AUTO});
+                if (!CHECK(strstr(message, "CRC-32 is"))) printf("    %d, element %lld: %s\n", kind, (long long)at[i], message);
+            }
+            drop(&all);
+            remove_tree(folder_path((char[600]){0}, "sum"));
+        }
+}
+
+/* Features are not read: what is wrong with them is not found. Labels and splits are. */
+TEST(without_features_the_rest_is_read)
+{
+    static model m;
+    static const char* const files[] = {"f.npz", "f-npy", "f-sparse.npz", "f-dense.npz", "f-ogb", "f-binary", "f-saint", "f-dgl"};
+    const convert_options how = {.direction = DIRECTION_AS_IS, .no_features = true};
+    convert_options more = how;
+    more.random_features = 3;
+    test_seed(27);
+    model_make(&m, 100);
+    for (int bad = 0; bad < 2; bad++) {
+        if (bad) m.feat[MODEL_NODES - 1][0] = NAN;
+        model_npz(&m, files[0], EDGES_INDEX, false, DEFLATE);
+        model_npy(&m, files[1], EDGES_CSC, false);
+        model_shchur(&m, files[2], true, false);
+        model_shchur(&m, files[3], false, false);
+        model_ogb(&m, files[4], false);
+        model_ogb_binary(&m, files[5], false, false);
+        model_graphsaint(&m, files[6], false, false);
+        model_reddit(&m, files[7], false, false);
+        for (int k = 0; k < 8; k++) {
+            dataset d;
+            if (bad) CHECK(strstr(refused(files[k], &(convert_options){.format = FORMAT_AUTO}), k == 4 ? "a feature is a finite number" : "is no number to learn from"));
+            if (!converted(&d, files[k], &how)) continue;
+            CHECK(d.num_nodes == MODEL_NODES && !d.feat.rows && labels_are(&d, &m) && (d.num_splits == 0 || splits_are(&d, &m, d.num_splits)));
+            CHECK_EQ(d.num_splits, k < 2 ? MODEL_SPLITS : k > 3);
+            dataset_close(&d);
+            if (!converted(&d, files[k], &more)) continue;
+            CHECK(d.feat.width == 3 && labels_are(&d, &m));
+            dataset_close(&d);
+        }
+    }
+    char text[4096], in[600], out[600];
+    error why = {""};
+    convert_options said = how;
+    said.report = tmpfile();
+    CHECK(convert(folder_path(in, files[0]), folder_path(out, "out.ggnn"), &said, &why));
+    rewind(said.report);
+    text[fread(text, 1, sizeof text - 1, said.report)] = 0;
+    CHECK(strstr(text, "features   left out\n"));
+    fclose(said.report);
+    for (int k = 1; k < 6; k++) remove_tree(folder_path(in, files[k]));
+}
+
+/* Of a name that says so, the default is a mistake more often than not. */
+TEST(a_directed_file_that_is_made_undirected_gets_a_hint)
+{
+    static model m;
+    static const struct {
+        const char *name, *options;
+        bool hint;
+    } of[] = {{"squirrel_directed.npz", "", true},         {"squirrel_directed.npz", "--undirected", false},
+              {"squirrel_directed.npz", "--directed", false}, {"squirrel_undirected.npz", "", false},
+              {"squirrel_directed_filtered.npz", "", false},  {"_directed.npz", "", true},
+              {"directed.npz", "", false},                    {"list_directed.csv", "", false}};
+    char in[600], out[600], said[8192];
+    test_seed(28);
+    model_make(&m, 60);
+    for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
+        folder_path(in, of[k].name);
+        if (strstr(in, ".csv")) model_list(&m, of[k].name, "", ",", 0, false, false);
+        else model_npz(&m, of[k].name, EDGES_PAIRS, false, false);
+        CHECK_EQ(convert_by(of[k].options, in, folder_path(out, "hint.ggnn"), said), 0);
+        const char* hint = strstr(said, "\nhint       the name says directed, but this format is undirected unless asked otherwise: --directed keeps edges as they are\n");
+        if (!CHECK_EQ(hint != NULL, of[k].hint)) printf("    %s %s: %s\n", of[k].name, of[k].options, said);
+    }
+}
+
+/* Members of 4 GiB and more, and members behind them: a file that is a hole for the most part. */
+TEST(members_over_4_gib_are_read)
+{
+    enum { WIDTH = 1 << 16, ROWS = 8193 };
+    static const int64_t nodes = ROWS, edges = 3, ids[] = {0, 1, ROWS - 1, 1, 2, 0};
+    static float label[ROWS];
+    const uint64_t zeros = (uint64_t)ROWS * WIDTH * 8;
+    char in[600], out[700], path[1000];
+    dataset d;
+    error why = {""};
+    const char* root = getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp";
+    if (resources_disk(root) < (int64_t)10 << 30) SKIP("less than 10 GB of disk are free");
+    snprintf(out, sizeof out, "%.500s/ggnn-test-holes-%ld.ggnn", root, (long)getpid());
+    mkdir(folder_path(in, "holes"), 0777);
+    zip_maker z = {.zip64 = true, .far = true}, labels = {0};
+    array_sink to = {&z, NULL};
+    char shape[32];
+    snprintf(shape, sizeof shape, "%d, %d", ROWS, WIDTH);
+    bytes head = npy_of("<f8", shape, false, NULL, 0);
+    zip_add_hole(&z, "node_feat.npy", head, zeros);
+    put_vector(&to, "num_nodes_list", "<i8", 1, &nodes, 8);
+    put_vector(&to, "num_edges_list", "<i8", 1, &edges, 8);
+    put_matrix(&to, "edge_index", "<i8", 2, 3, ids, 8, false);
+    put_matrix(&(array_sink){&labels, NULL}, "node_label", "<f4", ROWS, 1, label, 4, false);
+    snprintf(path, sizeof path, "%s/data.npz", in);
+    zip_save_holes(&z, path);
+    bytes all = zip_end(&labels);
+    snprintf(path, sizeof path, "%s/node-label.npz", in);
+    write_file(path, all.data, all.size);
+    drop(&all);
+    if (CHECK(convert(in, out, &(convert_options){.half = true, .memory = 64 << 20}, &why) && dataset_open(&d, out, &why))) {
+        const uint16_t* feat = d.feat.rows;
+        CHECK(d.num_nodes == ROWS && d.feat.width == WIDTH && d.num_edges == 3 && d.csc.indices[0] == ROWS - 1 && d.label[ROWS - 1] == 0);
+        CHECK(feat[0] == 0 && feat[(int64_t)ROWS * WIDTH - 1] == 0);
+        dataset_close(&d);
+    } else
+        printf("    %s\n", why.text);
+    remove(out);
+    if (CHECK(convert(in, out, &(convert_options){.no_features = true}, &why) && dataset_open(&d, out, &why))) {
+        CHECK(d.num_edges == 3 && !d.feat.rows && d.file.bytes < 1 << 20);
+        dataset_close(&d);
+    }
+    remove(out);
+    remove_tree(in);
+}
+
 /* ---- resources ------------------------------------------------------------------------------------------------ */
 
 static void check_allocations(const char* name)
@@ -3269,6 +3680,7 @@ TEST(every_allocation_may_fail)
     model_ogb(&m, "alloc-ogb", true);
     model_graphsaint(&m, "alloc-saint", true, DEFLATE);
     model_reddit(&m, "alloc-dgl", false, DEFLATE);
+    model_ogb_binary(&m, "alloc-binary", DEFLATE, true);
     model_list(&m, "alloc.csv", "", ",", 0, true, false);
     model_mtx(&m, "alloc.mtx", true);
     check_allocations("alloc.npz");
@@ -3280,9 +3692,11 @@ TEST(every_allocation_may_fail)
     check_allocations("alloc-dgl");
     remove_tree(folder_path(path, "alloc-saint"));
     remove_tree(folder_path(path, "alloc-dgl"));
+    check_allocations("alloc-binary");
     check_allocations("alloc.csv");
     check_allocations(DEFLATE ? "alloc.mtx.gz" : "alloc.mtx");
     remove_tree(folder_path(path, "alloc-ogb"));
+    remove_tree(folder_path(path, "alloc-binary"));
 }
 
 /* Children are this program again (a forked OpenMP program must not use its threads): see main. */
@@ -3560,7 +3974,7 @@ int main(int argc, char** argv)
     RUN(a_thousand_splits_are_the_most);
     RUN(arrays_that_are_read_by_rows_alone_are_refused_by_columns);
     RUN(features_of_two_to_the_24_columns_are_begun);
-    RUN(formats_of_later_work_are_named);
+    RUN(a_folder_of_no_known_format_is_refused);
     RUN(files_of_json_are_read_by_what_they_say);
     RUN(bad_files_of_json_are_named_by_line_byte_and_value);
     RUN(several_labels_a_node_are_refused_before_any_edge_is_read);
@@ -3595,6 +4009,15 @@ int main(int argc, char** argv)
     RUN(the_first_label_of_an_ogb_folder_that_is_no_class_is_named_by_its_line);
     RUN(each_option_of_the_command_is_a_field_of_converts_options);
     RUN(options_that_cannot_be_are_refused_by_name);
+    RUN(an_ogb_binary_folder_may_be_written_as_numpy_may);
+    RUN(rows_of_edges_of_an_ogb_binary_folder_are_read);
+    RUN(bad_files_of_an_ogb_binary_folder_are_named);
+    RUN(a_split_that_is_a_pickle_is_refused_and_not_read);
+    RUN(arrays_of_objects_are_refused_and_not_read);
+    RUN(sources_that_changed_in_a_stored_archive_are_found_by_its_checksum);
+    RUN(without_features_the_rest_is_read);
+    RUN(a_directed_file_that_is_made_undirected_gets_a_hint);
+    RUN_SLOW(members_over_4_gib_are_read);
     RUN(every_allocation_may_fail);
     RUN(the_command_exits_0_1_or_2);
     RUN(kill_during_convert_leaves_a_whole_file);

@@ -829,6 +829,82 @@ TEST(packed_data_that_end_before_their_member_are_refused)
 #endif
 }
 
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* Is the first member stored? */
+static bool zip_stored(const bytes* all) { return all->data[8] == 0; }
+
+TEST(a_checksum_is_moved_by_as_many_bytes_as_follow)
+{
+    static uint8_t data[3000], zeros[1 << 17];
+    test_seed(9);
+    for (size_t i = 0; i < sizeof data; i++) data[i] = (uint8_t)test_below(256);
+    for (int i = 0; i < 200; i++) {
+        const size_t cut = (size_t)test_below(sizeof data + 1), end = cut + (size_t)test_below((int64_t)(sizeof data - cut) + 1);
+        CHECK_EQ(crc32_move(crc32_more(0, data, cut), (int64_t)(end - cut)) ^ crc32_more(0, data + cut, end - cut), crc32_more(0, data, end));
+    }
+    CHECK_EQ(crc32_move(crc32_more(0, data, 3), sizeof zeros) ^ crc32_more(0, zeros, sizeof zeros), crc32_more(crc32_more(0, data, 3), zeros, sizeof zeros));
+    CHECK_EQ(crc32_move(7, 0), 7);
+}
+
+/* One stream reads to where the other one skips to, whatever each has buffered by then; of a deflated member the other inflates all. */
+TEST(two_streams_of_a_member_have_its_checksum_together)
+{
+    enum { BUFFER = 32 << 10, MOST = 4 * BUFFER };
+    static uint8_t data[MOST], read[MOST];
+    static const int64_t sizes[] = {2, 100, BUFFER - 1, BUFFER, BUFFER + 1, 2 * BUFFER + 5, MOST}, steps[] = {1 << 10, 5000, BUFFER, MOST};
+    char path[600];
+    test_seed(10);
+    for (size_t i = 0; i < sizeof data; i++) data[i] = (uint8_t)test_below(4);
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
+        for (int i = 0; i < 48; i++) {
+            const int64_t size = sizes[k], cut = i % 4 == 3 ? (i % 8 == 3 ? 0 : size) : test_below(size + 1), head = i % 3 ? smaller(cut, test_below(100)) : 0;
+            const int64_t changed = i < 16 ? -1 : test_below(size), step = steps[i / 4 % 4];
+            error why = {""};
+#ifdef HAVE_ZLIB
+            zip_maker z = {.deflated = i % 2};
+#else
+            zip_maker z = {0};
+#endif
+            zip_archive archive;
+            zip_add(&z, "m", data, (size_t)size);
+            bytes all = zip_end(&z);
+            const bool stored = zip_stored(&all);
+            if (changed >= 0 && !stored) {
+                drop(&all);
+                continue;
+            }
+            if (changed >= 0) all.data[31 + changed] ^= 1; /* behind the local header and a name of one letter */
+            write_file(folder_path(path, "two.zip"), all.data, all.size);
+            drop(&all);
+            if (!CHECK(zip_open(&archive, path, &why))) continue;
+            source *first = zip_member_open(&archive, &archive.member[0], &why), *second = zip_member_open(&archive, &archive.member[0], &why);
+            bool ok = source_read_all(second, read, head, "the head", &why) && source_skip(second, cut - head, "the rest", &why);
+            for (int64_t at = 0; at < cut && ok; at += step) ok = source_read_all(first, read + at, smaller(step, cut - at), "a piece", &why);
+            for (int64_t at = cut; at < size && ok; at += step) ok = source_read_all(second, read + at, smaller(step, size - at), "a piece", &why);
+            ok = ok && source_at_end(second, "the member", &why) && source_join(first, second, &why);
+            if (!CHECK_EQ(ok, changed < 0)) printf("    %lld of %lld, changed %lld: %s\n", (long long)cut, (long long)size, (long long)changed, why.text);
+            if (ok) CHECK(memcmp(read, data, (size_t)size) == 0);
+            else CHECK(strstr(why.text, "two.zip: member m: CRC-32 is"));
+            source_close(first);
+            source_close(second);
+            zip_close(&archive);
+        }
+}
+
+TEST(what_is_skipped_ends_where_the_data_do)
+{
+    char path[600];
+    error why = {""};
+    uint8_t byte = 0;
+    write_file(folder_path(path, "ten"), "0123456789", 10);
+    source* s = source_open(path, &why);
+    CHECK(source_read_all(s, &byte, 1, "a byte", &why) && source_skip(s, 7, "seven", &why) && source_read_all(s, &byte, 1, "a byte", &why) && byte == '8');
+    CHECK(source_skip(s, 1, "the last", &why) && source_at_end(s, "all", &why) && source_skip(s, 0, "nothing", &why));
+    CHECK(!source_skip(s, 1, "one more", &why) && strstr(why.text, "ten: ends inside one more: 0 bytes of 1"));
+    source_close(s);
+}
+
 TEST(crc32_is_that_of_zip)
 {
     CHECK_EQ(crc32_more(0, "123456789", 9), 0xCBF43926);
@@ -876,6 +952,9 @@ int main(int argc, char** argv)
     RUN(members_that_unpack_to_more_or_less_than_declared_are_refused);
     RUN(packed_data_that_end_before_their_member_are_refused);
     RUN(crc32_is_that_of_zip);
+    RUN(a_checksum_is_moved_by_as_many_bytes_as_follow);
+    RUN(two_streams_of_a_member_have_its_checksum_together);
+    RUN(what_is_skipped_ends_where_the_data_do);
     folder_remove();
     return test_finish();
 }

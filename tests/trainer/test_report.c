@@ -91,13 +91,16 @@ TEST(an_epochs_line_and_record_have_its_numbers)
         bool best;
         int64_t rows;
         const char *line, *record;
+        bool real;
     } epoch[] = {
+        {&some, true, 4, "epoch 3/10  loss 2.2500  val loss 1.2500  val agreement at 1/2 50.00 %  best  ",
+         "\"loss\":2.25,\"val_loss\":1.25,\"val_agreement\":0.5,\"val_macro_f1\":0.375,\"val_roc_auc\":0.8125,\"best\":true", true},
         {&some, true, 4, "epoch 3/10  loss 2.2500  val loss 1.2500  val accuracy 50.00 %  best  ",
-         "\"loss\":2.25,\"val_loss\":1.25,\"val_accuracy\":0.5,\"val_macro_f1\":0.375,\"val_roc_auc\":0.8125,\"best\":true"},
+         "\"loss\":2.25,\"val_loss\":1.25,\"val_accuracy\":0.5,\"val_macro_f1\":0.375,\"val_roc_auc\":0.8125,\"best\":true", false},
         {&some, false, 4, "epoch 3/10  loss 2.2500  val loss 1.2500  val accuracy 50.00 %  ",
-         "\"loss\":2.25,\"val_loss\":1.25,\"val_accuracy\":0.5,\"val_macro_f1\":0.375,\"val_roc_auc\":0.8125,\"best\":false"},
-        {NULL, false, 4, "epoch 3/10  loss 2.2500  ", "\"loss\":2.25,\"val_loss\":null,\"val_accuracy\":null,\"val_macro_f1\":null,\"val_roc_auc\":null,\"best\":false"},
-        {&unknown, true, 0, "epoch 3/10  loss nan  ", "\"loss\":null,\"val_loss\":null,\"val_accuracy\":null,\"val_macro_f1\":null,\"val_roc_auc\":null,\"best\":true"},
+         "\"loss\":2.25,\"val_loss\":1.25,\"val_accuracy\":0.5,\"val_macro_f1\":0.375,\"val_roc_auc\":0.8125,\"best\":false", false},
+        {NULL, false, 4, "epoch 3/10  loss 2.2500  ", "\"loss\":2.25,\"val_loss\":null,\"val_accuracy\":null,\"val_macro_f1\":null,\"val_roc_auc\":null,\"best\":false", false},
+        {&unknown, true, 0, "epoch 3/10  loss nan  ", "\"loss\":null,\"val_loss\":null,\"val_accuracy\":null,\"val_macro_f1\":null,\"val_roc_auc\":null,\"best\":true", false},
     };
     const train_state at = {.epoch = 3, .batch = 5, .step = 21, .loss_rows = 4, .loss_sum = 9, .best_epoch = 2, .best_loss = 8};
     for (size_t i = 0; i < sizeof epoch / sizeof *epoch; i++) {
@@ -106,6 +109,7 @@ TEST(an_epochs_line_and_record_have_its_numbers)
         double seconds = -1;
         now.loss_rows = epoch[i].rows;
         report r = begin();
+        r.real = epoch[i].real;
         report_epoch_begin(&r);
         CHECK(r.epoch_start >= r.start && r.epoch_start < r.start + 100);
         r.epoch_start -= 5;
@@ -151,17 +155,20 @@ TEST(the_last_line_and_record_have_the_test_score_and_the_best_epoch)
         const score* test;
         int64_t has_best, validated, device_bytes;
         const char *line, *record, *memory;
+        bool real;
     } of[] = {
+        {&some, 1, 30, 0, "test: agreement at 1/2 50.00 %, macro-F1 37.50 %, ROC-AUC 81.25 %  (epoch 6, val loss 0.7500)\n",
+         "\"best_epoch\":6,\"val_loss\":0.75,\"test_loss\":1.25,\"test_agreement\":0.5,\"test_macro_f1\":0.375,\"test_roc_auc\":0.8125", "\n", true},
         {&some, 1, 30, 0, "test: accuracy 50.00 %, macro-F1 37.50 %, ROC-AUC 81.25 %  (epoch 6, val loss 0.7500)\n",
-         "\"best_epoch\":6,\"val_loss\":0.75,\"test_loss\":1.25,\"test_accuracy\":0.5,\"test_macro_f1\":0.375,\"test_roc_auc\":0.8125", "\n"},
+         "\"best_epoch\":6,\"val_loss\":0.75,\"test_loss\":1.25,\"test_accuracy\":0.5,\"test_macro_f1\":0.375,\"test_roc_auc\":0.8125", "\n", false},
         {&no_curve, 1, 30, 2500000, "test: accuracy 25.00 %, macro-F1 75.00 %  (epoch 6, val loss 0.7500)\n",
-         "\"best_epoch\":6,\"val_loss\":0.75,\"test_loss\":3.5,\"test_accuracy\":0.25,\"test_macro_f1\":0.75,\"test_roc_auc\":null", ", of the device 2.50 MB\n"},
+         "\"best_epoch\":6,\"val_loss\":0.75,\"test_loss\":3.5,\"test_accuracy\":0.25,\"test_macro_f1\":0.75,\"test_roc_auc\":null", ", of the device 2.50 MB\n", false},
         {&unknown, 1, 30, 0, "test: no labelled nodes  (epoch 6, val loss 0.7500)\n",
-         "\"best_epoch\":6,\"val_loss\":0.75,\"test_loss\":null,\"test_accuracy\":null,\"test_macro_f1\":null,\"test_roc_auc\":null", "\n"},
+         "\"best_epoch\":6,\"val_loss\":0.75,\"test_loss\":null,\"test_accuracy\":null,\"test_macro_f1\":null,\"test_roc_auc\":null", "\n", false},
         {&some, 1, 0, 0, "test: accuracy 50.00 %, macro-F1 37.50 %, ROC-AUC 81.25 %\n",
-         "\"best_epoch\":6,\"val_loss\":0.75,\"test_loss\":1.25,\"test_accuracy\":0.5,\"test_macro_f1\":0.375,\"test_roc_auc\":0.8125", "\n"},
+         "\"best_epoch\":6,\"val_loss\":0.75,\"test_loss\":1.25,\"test_accuracy\":0.5,\"test_macro_f1\":0.375,\"test_roc_auc\":0.8125", "\n", false},
         {NULL, 0, 30, 0, "test: not evaluated\n",
-         "\"best_epoch\":0,\"val_loss\":null,\"test_loss\":null,\"test_accuracy\":null,\"test_macro_f1\":null,\"test_roc_auc\":null", "\n"},
+         "\"best_epoch\":0,\"val_loss\":null,\"test_loss\":null,\"test_accuracy\":null,\"test_macro_f1\":null,\"test_roc_auc\":null", "\n", false},
     };
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
         const train_state at = {.epoch = 9, .batch = 5, .step = 77, .has_best = of[i].has_best, .best_epoch = 6, .stale = 3, .best_loss = .75, .loss_sum = 4};
@@ -170,6 +177,7 @@ TEST(the_last_line_and_record_have_the_test_score_and_the_best_epoch)
         double seconds = -1;
         t.count[SPLIT_VAL] = of[i].validated;
         report r = begin();
+        r.real = of[i].real;
         quiet.most_bytes = of[i].device_bytes;
         r.start -= 50;
         least_peak = (double)peak();

@@ -663,8 +663,11 @@ TEST(real_targets_are_trained_on_and_those_that_are_no_probability_are_named)
     CHECK(first.count == 3 && second.count == 3);
     for (int i = 0; i < 3; i++) {
         CHECK_NEAR(number(first.line[i], "loss"), number(second.line[i], "loss"), 1e-3);
+        CHECK_NEAR(number(first.line[i], "val_agreement"), number(second.line[i], "val_agreement"), .02);
         CHECK_NEAR(number(first.line[i], "val_roc_auc"), number(second.line[i], "val_roc_auc"), .01);
     }
+    CHECK(!strstr(second.line[2], "accuracy") && isfinite(last_number("a", "final", "test_agreement")));
+    CHECK(says("val agreement at 1/2 ") && says("\ntest: agreement at 1/2 ") && !strstr(output, "accuracy")); /* they are no classes */
 }
 
 TEST(what_is_not_finite_or_out_of_range_is_named)
