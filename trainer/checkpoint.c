@@ -232,14 +232,26 @@ static bool same_params(ggnn_file* f, const net* n, error* why)
                      line_length(here + line, length - line), here + line);
 }
 
+static bool has_had_its_best(const train_state* at) { return at->best_epoch >= 0 && at->best_epoch <= at->epoch; }
+
 static bool check_counters(const ggnn_file* f, const train_state* at, int64_t batches, error* why)
 {
     bool steps = at->epoch >= 0 && at->epoch <= 1 << 24 && at->batch >= 0 && at->batch <= batches
               && at->step == at->epoch * batches + at->batch && at->updates == at->step;
-    bool others = at->loss_rows >= 0 && at->stale >= 0 && at->best_epoch >= 0 && at->best_epoch <= at->epoch;
+    bool others = at->loss_rows >= 0 && at->stale >= 0 && has_had_its_best(at);
     if (steps && others) return true;
     return error_set(why, "%s: epoch %lld, mini-batch %lld, step %lld do not fit %lld mini-batches an epoch", f->path,
                      (long long)at->epoch, (long long)at->batch, (long long)at->step, (long long)batches);
+}
+
+static bool take_counters(ggnn_file* f, train_state* at, error* why)
+{
+    const int64_t* counters = need(f, "counters", GGNN_FILE_I64, COUNTERS, why);
+    if (!counters) return false;
+#define CHECKPOINT_X(name) at->name = *counters++;
+    CHECKPOINT_COUNTERS(CHECKPOINT_X)
+#undef CHECKPOINT_X
+    return true;
 }
 
 bool checkpoint_restore(ggnn_file* f, const config* c, const task* t, int64_t batches, net* n, train_state* at,
@@ -247,17 +259,14 @@ bool checkpoint_restore(ggnn_file* f, const config* c, const task* t, int64_t ba
 {
     if (!same_data(f, c, t, why) || !same_division(f, c, t, why) || !same_params(f, n, why)) return false;
     net_state s = net_state_of(n);
-    const int64_t* counters = need(f, "counters", GGNN_FILE_I64, COUNTERS, why);
+    const bool counted = take_counters(f, at, why);
     const double* sums = need(f, "sums", GGNN_FILE_F64, 2, why);
     const float* value = need(f, "value", GGNN_FILE_F32, s.count, why);
     const float* m = need(f, "moment1", GGNN_FILE_F32, s.count, why);
     const float* v = need(f, "moment2", GGNN_FILE_F32, s.count, why);
     const float* kept = need(f, "best", GGNN_FILE_F32, s.count, why);
     size_t bytes = (size_t)s.count * sizeof(float);
-    if (!counters || !sums || !value || !m || !v || !kept) return false;
-#define CHECKPOINT_X(name) at->name = *counters++;
-    CHECKPOINT_COUNTERS(CHECKPOINT_X)
-#undef CHECKPOINT_X
+    if (!counted || !sums || !value || !m || !v || !kept) return false;
     at->loss_sum = sums[0];
     at->best_loss = sums[1];
     if (!check_counters(f, at, batches, why)) return false;
@@ -267,4 +276,72 @@ bool checkpoint_restore(ggnn_file* f, const config* c, const task* t, int64_t ba
     device_upload(net_device(n), s.v, v, bytes);
     memcpy(best, kept, bytes);
     return true;
+}
+
+/* ==== a prediction's part of it ================================================================================= */
+
+/* The rows, and the columns, of the parameter of that name; 0: there is none. Returns how many numbers all parameters have. */
+static int64_t find_param(const ggnn_file* f, const char* name, int32_t* rows, int32_t* cols)
+{
+    const ggnn_file_section* s = ggnn_file_find(f, "params");
+    const char *at = ggnn_file_data(f, s), *end = at + s->dim[0];
+    int64_t numbers = 0;
+    *rows = *cols = 0;
+    while (at < end) {
+        char line[65], found[32];
+        long long r, k;
+        const int length = line_length(at, (size_t)(end - at));
+        snprintf(line, sizeof line, "%.*s", length, at);
+        at += length + 1;
+        if (sscanf(line, "%31s %10lld %10lld", found, &r, &k) != 3 || r < 1 || r > INT32_MAX || k < 1 || k > INT32_MAX) continue;
+        numbers = numbers > INT64_MAX / 2 ? numbers : numbers + r * k;
+        if (strcmp(found, name) != 0) continue;
+        *rows = (int32_t)r;
+        *cols = (int32_t)k;
+    }
+    return numbers;
+}
+
+bool checkpoint_widths_of(ggnn_file* f, const config* c, checkpoint_widths* widths, error* why)
+{
+    char bias[16];
+    int32_t one, unused;
+    memset(widths, 0, sizeof *widths);
+    if (!need(f, "params", GGNN_FILE_U8, -1, why) || !need(f, "value", GGNN_FILE_F32, -1, why)) return false;
+    const int64_t there = ggnn_file_find(f, "value")->dim[0];
+    snprintf(bias, sizeof bias, "b%d", (int)c->layers - 1);
+    const int64_t claimed = find_param(f, bias, &one, &widths->outputs); /* a network is as large as its file says, or larger ones would be made */
+    if (claimed != there)
+        return error_set(why, "%s: section 'params' is of %lld numbers, 'value' has %lld", f->path, (long long)claimed, (long long)there);
+    find_param(f, "w_self0", &widths->features, &unused); /* GraphSAGE's, but for its gcn */
+    if (widths->features) {
+        find_param(f, "w_neigh0", &one, &unused);
+        if (c->edge_features) widths->edge_features = one - widths->features;
+    } else {
+        find_param(f, "w0", &widths->features, &unused);
+        if (c->edge_features) find_param(f, "w_e0", &widths->edge_features, &unused);
+    }
+    if (widths->features && widths->outputs && (widths->edge_features > 0) == c->edge_features) return true;
+    return error_set(why, "%s: section 'params' is not that of a network by its options: it lacks a first layer or the bias '%s'", f->path, bias);
+}
+
+bool checkpoint_fits(const ggnn_file* f, const config* c, const checkpoint_widths* widths, const task* t, error* why)
+{
+    const dataset* d = &t->set;
+    if (d->feat.width != widths->features)
+        return error_set(why, "%s was trained on %d features a node; %s has %d", f->path, (int)widths->features, d->file.path, (int)d->feat.width);
+    return !c->edge_features || d->edge_feat.width == widths->edge_features ||
+           error_set(why, "%s was trained on %d features an edge; %s has %d", f->path, (int)widths->edge_features, d->file.path,
+                     (int)d->edge_feat.width);
+}
+
+bool checkpoint_load(ggnn_file* f, net* n, train_state* at, error* why)
+{
+    const net_state s = net_state_of(n);
+    if (!same_params(f, n, why) || !take_counters(f, at, why)) return false;
+    if (!has_had_its_best(at))
+        return error_set(why, "%s: epoch %lld has a best epoch of %lld", f->path, (long long)at->epoch, (long long)at->best_epoch);
+    const float* from = need(f, at->has_best ? "best" : "value", GGNN_FILE_F32, s.count, why);
+    if (from) device_upload(net_device(n), s.value, from, (size_t)s.count * sizeof *from);
+    return from != NULL;
 }

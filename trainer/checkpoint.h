@@ -75,4 +75,18 @@ bool checkpoint_knows(const ggnn_file* f, const char* section);
    of mini-batches an epoch, other batches (another division). */
 bool checkpoint_restore(ggnn_file* f, const config* c, const task* t, int64_t batches, net* n, train_state* at,
                         float* best, error* why);
+
+/* For a prediction, of any graph: how wide the data was that the network was trained on, as its parameters say. */
+typedef struct {
+    int32_t features, edge_features; /* 0: rows of edges are not read */
+    int32_t outputs;
+} checkpoint_widths;
+bool checkpoint_widths_of(ggnn_file* f, const config* c, checkpoint_widths* widths, error* why);
+
+/* Is the data of a task that wide? */
+bool checkpoint_fits(const ggnn_file* f, const config* c, const checkpoint_widths* widths, const task* t, error* why);
+
+/* The weights of the best epoch, at->best_epoch, become the net's; where no evaluation has chosen one, at->has_best 0, the last
+   ones. An error: another network. */
+bool checkpoint_load(ggnn_file* f, net* n, train_state* at, error* why);
 #endif

@@ -138,6 +138,9 @@ const mini_batch* net_whole(const net* n);
    net_backward has run; the rows are valid until the next net_forward. Waits for the number of rows. */
 net_rows net_forward(net* n, const mini_batch* b, uint32_t step, bool training);
 
+/* After net_forward: what layer l gave for the same nodes, which are the first targets of every layer. */
+net_rows net_output(const net* n, int32_t l);
+
 /* After net_forward: the cross-entropy of the labelled seeds, or the binary cross-entropy with logits where outputs is
    1, over batch->known; and its gradient for net_backward. 0 where known is 0. Waits. */
 double net_loss(net* n);
