@@ -302,6 +302,27 @@ static int64_t find_param(const ggnn_file* f, const char* name, int32_t* rows, i
     return numbers;
 }
 
+/* The weights that layer l multiplies its input by: GraphSAGE's, but for its gcn, have another name. */
+static void find_weights(const ggnn_file* f, int64_t l, int32_t* rows, int32_t* cols)
+{
+    char name[16];
+    snprintf(name, sizeof name, "w_self%d", (int)l);
+    find_param(f, name, rows, cols);
+    snprintf(name, sizeof name, "w%d", (int)l);
+    if (!*rows) find_param(f, name, rows, cols);
+}
+
+/* Is each hidden layer as wide as the options say? Else a network would be made that is far larger than the file. */
+static bool has_layers(const ggnn_file* f, const config* c)
+{
+    for (int64_t l = 0; l < c->layers; l++) {
+        int32_t rows, cols;
+        find_weights(f, l, &rows, &cols);
+        if (!rows || (l > 0 && rows != c->hidden) || (l + 1 < c->layers && cols != c->hidden)) return false;
+    }
+    return true;
+}
+
 bool checkpoint_widths_of(ggnn_file* f, const config* c, checkpoint_widths* widths, error* why)
 {
     char bias[16];
@@ -310,19 +331,17 @@ bool checkpoint_widths_of(ggnn_file* f, const config* c, checkpoint_widths* widt
     if (!need(f, "params", GGNN_FILE_U8, -1, why) || !need(f, "value", GGNN_FILE_F32, -1, why)) return false;
     const int64_t there = ggnn_file_find(f, "value")->dim[0];
     snprintf(bias, sizeof bias, "b%d", (int)c->layers - 1);
-    const int64_t claimed = find_param(f, bias, &one, &widths->outputs); /* a network is as large as its file says, or larger ones would be made */
+    const int64_t claimed = find_param(f, bias, &one, &widths->outputs);
     if (claimed != there)
         return error_set(why, "%s: section 'params' is of %lld numbers, 'value' has %lld", f->path, (long long)claimed, (long long)there);
-    find_param(f, "w_self0", &widths->features, &unused); /* GraphSAGE's, but for its gcn */
-    if (widths->features) {
+    find_weights(f, 0, &widths->features, &unused);
+    if (c->edge_features) {
+        find_param(f, "w_e0", &widths->edge_features, &unused); /* GAT's; GraphSAGE's are rows of w_neigh0 */
         find_param(f, "w_neigh0", &one, &unused);
-        if (c->edge_features) widths->edge_features = one - widths->features;
-    } else {
-        find_param(f, "w0", &widths->features, &unused);
-        if (c->edge_features) find_param(f, "w_e0", &widths->edge_features, &unused);
+        if (one) widths->edge_features = one - widths->features;
     }
-    if (widths->features && widths->outputs && (widths->edge_features > 0) == c->edge_features) return true;
-    return error_set(why, "%s: section 'params' is not that of a network by its options: it lacks a first layer or the bias '%s'", f->path, bias);
+    if (has_layers(f, c) && widths->outputs && (widths->edge_features > 0) == c->edge_features) return true;
+    return error_set(why, "%s: section 'params' is not that of a network by its options: it lacks a layer or the bias '%s'", f->path, bias);
 }
 
 bool checkpoint_fits(const ggnn_file* f, const config* c, const checkpoint_widths* widths, const task* t, error* why)
