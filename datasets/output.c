@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,6 +11,7 @@
 #include "common/same_file.h"
 #include "common/unfinished.h"
 #include "datasets/ggnn_file.h"
+#include "datasets/npy.h"
 
 bool output_fail(output* o, const char* what)
 {
@@ -157,23 +157,12 @@ void output_float(FILE* out, float value)
     fputs(text, out);
 }
 
-/* Format version 1.0: the header is padded so that the data begin at a multiple of 64. */
 bool output_npy(output* o, const char* name, const char* type, int32_t num_dims, int64_t rows, int64_t columns)
 {
-    char header[256], shape[80];
-    int length;
-    if (num_dims == 1)
-        snprintf(shape, sizeof shape, "%" PRId64 ",", rows);
-    else
-        snprintf(shape, sizeof shape, "%" PRId64 ", %" PRId64, rows, columns);
-    length = snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", type, shape);
-    while ((10 + length + 1) % 64) header[length++] = ' ';
-    header[length++] = '\n';
+    char header[NPY_WRITTEN_MAX];
+    const int64_t shape[2] = {rows, columns};
+    const size_t bytes = npy_write_header(header, type, num_dims, shape);
     if (!output_begin(o, name, rows)) return false;
-    fwrite("\x93NUMPY\1", 1, 7, o->stream);
-    fputc(0, o->stream);
-    fputc(length & 255, o->stream);
-    fputc(length >> 8, o->stream);
-    fwrite(header, 1, (size_t)length, o->stream);
+    fwrite(header, 1, bytes, o->stream);
     return true;
 }

@@ -203,6 +203,35 @@ TEST(shapes_of_up_to_four_dimensions_are_read)
     }
 }
 
+/* All dimensions, from a single number on, with the longest of sizes; the data begin at a multiple of 64 and are read back. */
+TEST(a_header_that_is_written_is_read_back)
+{
+    static const int64_t shape[] = {3, 1, 2, 1};
+    static const float data[] = {1, 2, 3, 4, 5, 6};
+    char header[NPY_WRITTEN_MAX];
+    for (int32_t dims = 0; dims <= NPY_MAX_DIMS; dims++) {
+        const int64_t count = dims == 0 ? 1 : dims < 3 ? 3 : 6;
+        bytes file = {0};
+        npy_header h;
+        error why = {""};
+        float back[6];
+        const size_t length = npy_write_header(header, "<f4", dims, shape);
+        CHECK_EQ(length % 64, 0);
+        if (dims == 1) CHECK(memcmp(header + 10, "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), } ", 58) == 0); /* a tuple */
+        put(&file, header, length);
+        put(&file, data, (size_t)count * sizeof *data);
+        source* s = open_npy(&file, &h, &why);
+        CHECK(s && h.kind == 'f' && h.size == 4 && !h.swapped && !h.fortran && h.num_dims == dims && h.count == count);
+        for (int32_t i = 0; i < dims && s; i++) CHECK_EQ(h.shape[i], shape[i]);
+        CHECK(s && npy_read_floats(back, count, &h, s, &why) && memcmp(back, data, (size_t)count * sizeof *back) == 0);
+        source_close(s);
+        drop(&file);
+    }
+    const int64_t most[] = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
+    CHECK_EQ(npy_write_header(header, "|S1000000000", NPY_MAX_DIMS, most), 192);
+    CHECK(header[191] == '\n' && memcmp(header, "\x93NUMPY\1\0\xb6\0{'descr': '|S1000000000', ", 34) == 0);
+}
+
 /* Written by hand: what stands before the dictionary. */
 TEST(prefixes_that_are_not_numpys_are_refused)
 {
@@ -853,6 +882,7 @@ int main(int argc, char** argv)
     RUN(headers_of_all_versions_and_spellings_are_read);
     RUN(headers_that_lie_are_refused);
     RUN(shapes_of_up_to_four_dimensions_are_read);
+    RUN(a_header_that_is_written_is_read_back);
     RUN(prefixes_that_are_not_numpys_are_refused);
     RUN(one_text_is_read_whole);
     RUN(integers_of_floats_must_be_whole);
