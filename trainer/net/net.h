@@ -30,7 +30,7 @@
 extern "C" {
 #endif
 
-enum { NET_LAYERS_MAX = GGNN_HOPS_MAX };
+enum { NET_LAYERS_MAX = GGNN_HOPS_MAX, NET_PARAMS_MAX = 10 * NET_LAYERS_MAX };
 
 /* Choices for option tables, in the order of the enumerators. */
 #define NET_MODELS "gcn|sage|gat|mlp"
