@@ -18,6 +18,7 @@
 #include "trainer/agree.h"
 #include "trainer/explain.h"
 #include "trainer/predict.h"
+#include "trainer/saved/commands.h"
 
 enum { STATUS_DONE = 0, STATUS_FAILURE = 1, STATUS_USAGE = 2, STATUS_INTERRUPTED = 130 };
 
@@ -364,12 +365,29 @@ static int run(program* p, error* why)
     return done ? STATUS_DONE : STATUS_INTERRUPTED;
 }
 
+static int predict(int argc, char** argv);
+
+static const command_entry train_commands[] = {
+    {"predict", predict, "what a trained network says of nodes: logits, classes, a layer's output"},
+    {"export", saved_export_main, "write the weights of a checkpoint for PyTorch, .npz or .safetensors"},
+    {"info", saved_info_main, "what a checkpoint is: options, epoch, scores, parameters, data"},
+    {NULL, NULL, NULL},
+};
+
+static void print_commands(FILE* out)
+{
+    fprintf(out, "\nCommands, ggnn-train COMMAND ..., of which COMMAND --help says more:\n");
+    command_print(train_commands, out);
+}
+
 /* The command line, and a checkpoint's options where it names one. */
 static int configure(config* c, ggnn_file* resumed, int argc, char** argv, error* why)
 {
     size_t length = 0;
     const char* options = NULL;
-    if (config_parse(c, argc, argv, why) != OPTIONS_GOOD) return STATUS_USAGE;
+    const options_result parsed = config_parse(c, argc, argv, why);
+    if (parsed == OPTIONS_HELP && !c->predicts) print_commands(stdout);
+    if (parsed != OPTIONS_GOOD) return STATUS_USAGE;
     if (c->resume && !(options = checkpoint_open(resumed, c->resume, &length, why))) return STATUS_FAILURE;
     if (options && !config_inherit(c, c->resume, options, length, why)) return STATUS_USAGE;
     if (!config_finish(c, why)) return STATUS_USAGE;
@@ -389,15 +407,13 @@ static void print_libraries(void)
            comm_mpi_name() ? comm_mpi_name() : "no", comm_nccl_name() ? comm_nccl_name() : "no");
 }
 
-int main(int argc, char** argv)
+/* Trains, where the first word is an option; predicts. */
+static int run_program(int argc, char** argv)
 {
     static program p;
     error why = {""};
-    standard_open();
-    if (!comm_under_mpi()) bus_error_catch();
-    signal(SIGXFSZ, SIG_IGN); /* a file past a limit is an error with a message, as on a full disk */
     int status = STATUS_DONE;
-    if (options_version("ggnn-train", argc, argv)) print_libraries();
+    if (options_version(command_program, argc, argv)) print_libraries();
     else status = configure(&p.config, &p.resumed, argc, argv, &why);
     if (status == STATUS_DONE && p.config.data) status = run(&p, &why);
     else if (!why.text[0]) status = standard_flush(&why) ? STATUS_DONE : STATUS_FAILURE; /* --help, --version */
@@ -405,4 +421,27 @@ int main(int argc, char** argv)
     fflush(stderr);
     destroy(&p, status == STATUS_FAILURE);
     return status;
+}
+
+/* config_parse takes the whole command line. */
+static int predict(int argc, char** argv) { return run_program(argc + 1, argv - 1); }
+
+/* The command that the first word names. */
+static int run_command(int argc, char** argv)
+{
+    const int status = command_run(train_commands, argc - 1, argv + 1);
+    if (status >= 0) return status;
+    fprintf(stderr, "ggnn-train --data FILE trains; --help lists its options\n");
+    print_commands(stderr);
+    return STATUS_USAGE;
+}
+
+int main(int argc, char** argv)
+{
+    standard_open();
+    if (!comm_under_mpi()) bus_error_catch();
+    command_program = "ggnn-train";
+    program_arguments = argv;
+    signal(SIGXFSZ, SIG_IGN); /* a file past a limit is an error with a message, as on a full disk */
+    return argc > 1 && argv[1][0] != '-' ? run_command(argc, argv) : run_program(argc, argv);
 }

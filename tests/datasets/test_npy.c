@@ -945,6 +945,8 @@ TEST(an_archive_that_is_written_has_zip64s_records_where_they_are_needed_alone)
             at += 30 + (k < 10 ? 2 : k < 100 ? 3 : 4) + 1 + k + (sizes ? 4 + sizes : 0);
         }
         CHECK_EQ(source_file_bytes(path, &why), length + (far_from[i] ? 56 + 20 : 0));
+        unsigned char date[4];
+        CHECK(source_peek(path, 10, date, 4, "the test", &why) && memcmp(date, "\0\0\x21\0", 4) == 0); /* 1980-01-01, always */
     }
 }
 

@@ -316,8 +316,7 @@ static void print_predict_help(config* c)
 
 static void print_help(config* c)
 {
-    printf("Usage: ggnn-train --data FILE [options]\n"
-           "       ggnn-train predict --load FILE.ckpt --data FILE --out FILE.npy|FILE.csv [options] (predict --help lists them)\n\n"
+    printf("Usage: ggnn-train --data FILE [options]\n       ggnn-train COMMAND ...     (the last lines list the commands)\n\n"
            "Trains a graph neural network on a .ggnn file and prints its test score at the epoch of the least\n"
            "validation loss. Options take a value after a blank or '='; defaults in brackets.\n");
     print_groups(c);
