@@ -25,7 +25,7 @@ static unsigned char* put(unsigned char* p, uint64_t value, int bytes)
 
 static void write_bytes(zip_writer* z, const void* from, size_t bytes)
 {
-    z->at += fwrite(from, 1, bytes, z->to);
+    if (bytes) z->at += fwrite(from, 1, bytes, z->to);
 }
 
 /* What local header and entry have in common, from the version needed to the length of the name. */

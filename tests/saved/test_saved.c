@@ -361,6 +361,7 @@ TEST(wrong_usage_is_refused_with_a_sentence_and_help_lists_the_commands)
     CHECK(says("--last"));
     refuses("--help", 0, "ggnn-train COMMAND ...     (the last lines list the commands)");
     CHECK(says("\n  export     write the weights of a checkpoint for PyTorch") && says("\n  info       what a checkpoint is"));
+    refuses("export c w.best.npz", 0, "");
     CHECK(access("w.pt", F_OK) != 0 && access("w", F_OK) != 0);
 }
 

@@ -30,7 +30,7 @@ static bool read_version(about* a, error* why)
     const ggnn_file_section* s = ggnn_file_find(&a->file, "version");
     const char* text = s ? checkpoint_need(&a->file, "version", GGNN_FILE_U8, -1, why) : a->known ? "" : "0.1";
     if (!text) return false;
-    snprintf(a->version, sizeof a->version, "%.*s", s && s->dim[0] < 15 ? (int)s->dim[0] : 15, text);
+    snprintf(a->version, sizeof a->version, "%.15s", text); /* zeros follow a section, to the end of its page */
     return true;
 }
 

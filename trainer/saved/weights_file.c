@@ -11,7 +11,7 @@
 int weights_format_of(const char* path)
 {
     const char* dot = strrchr(path, '.');
-    return dot && !strchr(dot, '/') ? options_choice(WEIGHTS_FORMATS, dot + 1) : -1;
+    return dot ? options_choice(WEIGHTS_FORMATS, dot + 1) : -1;
 }
 
 /* ==== what they are ============================================================================================= */
