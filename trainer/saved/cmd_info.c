@@ -112,7 +112,9 @@ static void print_about(const about* a)
     printf("\n%-16s %" PRId64 " in %d arrays\n", "parameters", a->floats, (int)a->params);
     printf("%-16s %" PRId64 " epochs, %" PRId64 " steps", "trained", at->epoch, at->step);
     if (at->batch) printf(", %" PRId64 " of them in the next epoch", at->batch);
-    if (at->has_best) printf("\n%-16s %" PRId64 ", validation loss %.6g; %" PRId64 " evaluations since then\n", "best epoch", at->best_epoch, at->best_loss, at->stale);
+    if (at->has_best)
+        printf("\n%-16s %" PRId64 ", validation loss %.6g; %" PRId64 " evaluations since then\n", "best epoch", at->best_epoch, at->best_loss,
+               at->stale);
     else printf("\n%-16s none was evaluated\n", "best epoch");
     print_data(a);
     print_parameters(a);
@@ -190,8 +192,8 @@ int saved_info_main(int argc, char** argv)
     int num_arguments, exit_code;
     error why = {""};
     if (!command_begin("info F.ckpt [options]",
-                       "Prints what a checkpoint is: model, options that shape it, epoch and validation loss, parameters, checksums of its data.", table, argc,
-                       argv, &path, &num_arguments, 1, 1, &exit_code))
+                       "Prints what a checkpoint is: model, options that shape it, epoch and validation loss, parameters, checksums of\n"
+                       "its data.", table, argc, argv, &path, &num_arguments, 1, 1, &exit_code))
         return exit_code;
     bool good = read_all(&a, path, &why);
     if (good && as_json) json_about(&a);
