@@ -215,44 +215,38 @@ bool checkpoint_restore(ggnn_file* f, const config* c, const task* t, int64_t ba
 
 /* ==== a prediction's part of it ================================================================================= */
 
-/* The rows, and the columns, of the parameter of that name; 0: there is none. Returns how many numbers all parameters have. */
-static int64_t find_param(const ggnn_file* f, const char* name, int32_t* rows, int32_t* cols)
+typedef struct {
+    net_param param[NET_PARAMS_MAX];
+    int32_t count;
+} params;
+
+/* The rows, and the columns, of the parameter of that name; 0: there is none. */
+static void find_param(const params* p, const char* name, int32_t* rows, int32_t* cols)
 {
-    const ggnn_file_section* s = ggnn_file_find(f, "params");
-    const char *at = ggnn_file_data(f, s), *end = at + s->dim[0];
-    int64_t numbers = 0;
     *rows = *cols = 0;
-    while (at < end) {
-        char line[65], found[32];
-        long long r, k;
-        const int length = line_length(at, (size_t)(end - at));
-        snprintf(line, sizeof line, "%.*s", length, at);
-        at += length + 1;
-        if (sscanf(line, "%31s %10lld %10lld", found, &r, &k) != 3 || r < 1 || r > INT32_MAX || k < 1 || k > INT32_MAX) continue;
-        numbers = numbers > INT64_MAX / 2 ? numbers : numbers + r * k;
-        if (strcmp(found, name) != 0) continue;
-        *rows = (int32_t)r;
-        *cols = (int32_t)k;
+    for (int32_t i = 0; i < p->count; i++) {
+        if (strcmp(p->param[i].name, name) != 0) continue;
+        *rows = p->param[i].rows;
+        *cols = p->param[i].cols;
     }
-    return numbers;
 }
 
 /* The weights that layer l multiplies its input by: GraphSAGE's, but for its gcn, have another name. */
-static void find_weights(const ggnn_file* f, int64_t l, int32_t* rows, int32_t* cols)
+static void find_weights(const params* p, int64_t l, int32_t* rows, int32_t* cols)
 {
     char name[16];
     snprintf(name, sizeof name, "w_self%d", (int)l);
-    find_param(f, name, rows, cols);
+    find_param(p, name, rows, cols);
     snprintf(name, sizeof name, "w%d", (int)l);
-    if (!*rows) find_param(f, name, rows, cols);
+    if (!*rows) find_param(p, name, rows, cols);
 }
 
 /* Is each hidden layer as wide as the options say? Else a network would be made that is far larger than the file. */
-static bool has_layers(const ggnn_file* f, const config* c)
+static bool has_layers(const params* p, const config* c)
 {
     for (int64_t l = 0; l < c->layers; l++) {
         int32_t rows, cols;
-        find_weights(f, l, &rows, &cols);
+        find_weights(p, l, &rows, &cols);
         if (!rows || (l > 0 && rows != c->hidden) || (l + 1 < c->layers && cols != c->hidden)) return false;
     }
     return true;
@@ -260,22 +254,21 @@ static bool has_layers(const ggnn_file* f, const config* c)
 
 bool checkpoint_widths_of(ggnn_file* f, const config* c, checkpoint_widths* widths, error* why)
 {
+    params p;
     char bias[16];
     int32_t one, unused;
+    int64_t floats;
     memset(widths, 0, sizeof *widths);
-    if (!checkpoint_need(f, "params", GGNN_FILE_U8, -1, why) || !checkpoint_need(f, "value", GGNN_FILE_F32, -1, why)) return false;
-    const int64_t there = ggnn_file_find(f, "value")->dim[0];
+    if (!checkpoint_params(f, p.param, &p.count, &floats, why)) return false;
     snprintf(bias, sizeof bias, "b%d", (int)c->layers - 1);
-    const int64_t claimed = find_param(f, bias, &one, &widths->outputs);
-    if (claimed != there)
-        return error_set(why, "%s: section 'params' is of %lld numbers, 'value' has %lld", f->path, (long long)claimed, (long long)there);
-    find_weights(f, 0, &widths->features, &unused);
+    find_param(&p, bias, &one, &widths->outputs);
+    find_weights(&p, 0, &widths->features, &unused);
     if (c->edge_features) {
-        find_param(f, "w_e0", &widths->edge_features, &unused); /* GAT's; GraphSAGE's are rows of w_neigh0 */
-        find_param(f, "w_neigh0", &one, &unused);
+        find_param(&p, "w_e0", &widths->edge_features, &unused); /* GAT's; GraphSAGE's are rows of w_neigh0 */
+        find_param(&p, "w_neigh0", &one, &unused);
         if (one) widths->edge_features = one - widths->features;
     }
-    if (has_layers(f, c) && widths->outputs && (widths->edge_features > 0) == c->edge_features) return true;
+    if (has_layers(&p, c) && widths->outputs && (widths->edge_features > 0) == c->edge_features) return true;
     return error_set(why, "%s: section 'params' is not that of a network by its options: it lacks a layer or the bias '%s'", f->path, bias);
 }
 
