@@ -1,183 +1,15 @@
-/* ggnn-data export: a .ggnn file in formats that other programs read. All or nothing: the output is written under a
-   temporary name and renamed when it is complete; a pipe or a device is written into. */
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
+/* ggnn-data export: a .ggnn file in formats that other programs read. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "common/progress.h"
 #include "common/same_file.h"
-#include "common/unfinished.h"
 #include "datasets/commands.h"
 #include "datasets/dataset.h"
+#include "datasets/output.h"
 
 typedef enum { EXPORT_CSV, EXPORT_MTX, EXPORT_NPY } export_format;
-typedef enum { OUTPUT_FILE, OUTPUT_FOLDER, OUTPUT_STREAM } output_kind;
-
-typedef struct {
-    const char* path; /* as the user names it */
-    output_kind kind;
-    char target[4096];    /* of a file or a folder: path through links */
-    char temporary[4096]; /* what it is called until it is complete */
-    int fd;               /* of a file or a stream, until its FILE takes it; else -1 */
-    char file[4400];      /* the one being written, as errors call it */
-    FILE* stream;
-    const char* written[16]; /* files in the folder so far */
-    int num_written;
-    progress bar;
-    error* why;
-} output;
-
-/* ---- files ---------------------------------------------------------------------------------------------------- */
-
-static bool output_fail(output* o, const char* what)
-{
-    return error_set(o->why, "%s: %s: %s", o->file, what, strerror(errno));
-}
-
-static bool is_empty(const char* folder)
-{
-    bool empty = true;
-    DIR* list = opendir(folder);
-    for (struct dirent* entry; list && (entry = readdir(list));)
-        empty = empty && (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."));
-    if (list) closedir(list);
-    return empty;
-}
-
-/* A folder's target: one that is there must be empty; one that is not may be named with a slash at its end. */
-static bool find_folder(output* o)
-{
-    struct stat status;
-    if (realpath(o->path, o->target)) {
-        if (stat(o->target, &status) != 0 || !S_ISDIR(status.st_mode))
-            return error_set(o->why, "%s: cannot put the output there: it is no folder", o->path);
-        if (same_file(o->target, ".")) /* whoever stands in it would stay in the old one */
-            return error_set(o->why, "%s: cannot put the output there: it is the current folder", o->path);
-        return is_empty(o->target) ||
-               error_set(o->why, "%s: cannot put the output there: a folder that is not empty", o->path);
-    }
-    if (errno != ENOENT || !o->path[0]) return output_fail(o, "cannot create");
-    snprintf(o->target, sizeof o->target, "%s", o->path);
-    for (size_t end = strlen(o->target); end > 1 && o->target[end - 1] == '/'; end--) o->target[end - 1] = 0;
-    if (lstat(o->target, &status) == 0)
-        return error_set(o->why, "%s: cannot put the output there: it links to nothing", o->path);
-    return true;
-}
-
-/* Opens what is not to be replaced: a pipe, a device of characters, /dev/stdout. What standard output has open already
-   is written on where standard output stands. reason: why no file can be put there. */
-static bool open_stream(output* o, const char* reason)
-{
-    struct stat status, standard;
-    if (stat(o->path, &status) != 0 || S_ISDIR(status.st_mode) || S_ISBLK(status.st_mode))
-        return error_set(o->why, "%s", reason);
-    bool same = fstat(STDOUT_FILENO, &standard) == 0 && standard.st_dev == status.st_dev &&
-                standard.st_ino == status.st_ino;
-    o->kind = OUTPUT_STREAM;
-    o->fd = same ? dup(STDOUT_FILENO) : open(o->path, O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC);
-    if (o->fd < 0 && S_ISREG(status.st_mode)) return error_set(o->why, "%s", reason);
-    return o->fd >= 0 || output_fail(o, "cannot open");
-}
-
-/* Makes a new file or folder beside the target. */
-static bool make_temporary(output* o)
-{
-    struct stat status;
-    bool made = false;
-    unfinished_expect();
-    errno = strlen(o->target) > sizeof o->target - 64 ? ENAMETOOLONG : EEXIST;
-    for (int number = 0; number < 1000 && !made && errno == EEXIST; number++) {
-        ggnn_file_temporary(o->temporary, o->target, number);
-        if (o->kind == OUTPUT_FOLDER) made = mkdir(o->temporary, 0777) == 0;
-        else made = (o->fd = open(o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)) >= 0;
-    }
-    const int failure = errno;
-    unfinished_add(made ? o->temporary : NULL);
-    errno = failure;
-    if (made && o->kind == OUTPUT_FILE && stat(o->target, &status) == 0)
-        (void)!fchmod(o->fd, status.st_mode & 0777); /* as the file that it replaces */
-    return made || output_fail(o, "cannot create");
-}
-
-static bool output_open(output* o, const char* path, bool folder, error* why)
-{
-    char reason[640];
-    memset(o, 0, sizeof *o);
-    o->path = path;
-    o->kind = folder ? OUTPUT_FOLDER : OUTPUT_FILE;
-    o->fd = -1;
-    o->why = why;
-    snprintf(o->file, sizeof o->file, "%s", path);
-    if (folder) return find_folder(o) && make_temporary(o);
-    return ggnn_file_target(o->target, path, reason) ? make_temporary(o) : open_stream(o, reason);
-}
-
-/* Begins a file: name within the folder, or NULL for the one file that the output is. */
-static bool output_begin(output* o, const char* name, int64_t rows)
-{
-    if (name) {
-        char made[4400];
-        snprintf(made, sizeof made, "%s/%s", o->temporary, name);
-        snprintf(o->file, sizeof o->file, "%s/%s", o->path, name);
-        o->written[o->num_written++] = name;
-        unfinished_add(made);
-        o->stream = fopen(made, "wb");
-    } else {
-        o->stream = fdopen(o->fd, "wb");
-    }
-    if (!o->stream) return output_fail(o, "cannot create");
-    o->fd = -1;
-    progress_begin(&o->bar, name ? name : o->path, "rows", rows);
-    return true;
-}
-
-static bool output_end(output* o)
-{
-    bool good = fflush(o->stream) == 0 && !ferror(o->stream);
-    if (good && o->kind != OUTPUT_STREAM) good = fsync(fileno(o->stream)) == 0;
-    if (!good) output_fail(o, "cannot write");
-    if (fclose(o->stream) != 0 && good) good = output_fail(o, "cannot write");
-    o->stream = NULL;
-    progress_end(&o->bar, o->bar.total, false);
-    return good;
-}
-
-/* Gives the output its name, or removes what there is of it. rename replaces a file, and a folder that is empty. */
-static bool output_finish(output* o, bool good)
-{
-    if (o->stream) fclose(o->stream);
-    if (o->fd >= 0) close(o->fd);
-    if (o->kind == OUTPUT_STREAM) return good;
-    bool put = good && rename(o->temporary, o->target) == 0;
-    if (good && !put)
-        error_set(o->why, "%s: cannot put the output there: %s", o->path,
-                  errno == ENOTEMPTY || errno == EEXIST ? "a folder that is not empty" : strerror(errno));
-    for (int i = 0; i < o->num_written && !put; i++) {
-        snprintf(o->file, sizeof o->file, "%s/%s", o->temporary, o->written[i]);
-        unlink(o->file);
-    }
-    if (!put && (o->kind == OUTPUT_FOLDER ? rmdir(o->temporary) : unlink(o->temporary)) != 0)
-        error_set(o->why, "%s: cannot be removed: %s", o->temporary, strerror(errno));
-    unfinished_clear();
-    return put;
-}
 
 /* ---- text ----------------------------------------------------------------------------------------------------- */
-
-/* The shortest text that reads back as the same float. */
-static void put_float(FILE* out, float value)
-{
-    char text[40];
-    int digits = 5;
-    do snprintf(text, sizeof text, "%.*g", digits, (double)value);
-    while (digits++ < 9 && strtof(text, NULL) != value);
-    fputs(text, out);
-}
 
 static float value_at(const dataset_rows* rows, int64_t i)
 {
@@ -193,7 +25,7 @@ static void put_edges(output* o, const dataset* d, char separator, int64_t base)
             fprintf(o->stream, "%" PRId64 "%c%" PRId64, d->csc.indices[e] + base, separator, v + base);
             if (d->csc.weight) {
                 fputc(separator, o->stream);
-                put_float(o->stream, d->csc.weight[e]);
+                output_float(o->stream, d->csc.weight[e]);
             }
             fputc('\n', o->stream);
         }
@@ -206,7 +38,7 @@ static void put_rows(output* o, const dataset_rows* rows, int64_t num_rows)
     for (int64_t i = 0; i < num_rows; i++) {
         for (int32_t k = 0; k < rows->width; k++) {
             if (k) fputc(',', o->stream);
-            put_float(o->stream, value_at(rows, i * rows->width + k));
+            output_float(o->stream, value_at(rows, i * rows->width + k));
         }
         fputc('\n', o->stream);
         progress_update(&o->bar, i);
@@ -225,7 +57,7 @@ static void put_nodes(output* o, const dataset* d)
         if (d->label) fprintf(o->stream, ",%" PRId32, d->label[v]);
         if (d->target) {
             fputc(',', o->stream);
-            put_float(o->stream, d->target[v]);
+            output_float(o->stream, d->target[v]);
         }
         for (int32_t s = 0; s < d->num_splits; s++) {
             uint8_t which = d->split[s * d->num_nodes + v];
@@ -273,35 +105,13 @@ static bool export_mtx(output* o, const dataset* d)
 
 /* ---- .npy ----------------------------------------------------------------------------------------------------- */
 
-/* Begins an array of one or two dimensions; type is NumPy's: "<f4". Format version 1.0: the header is padded so that
-   the data begin at a multiple of 64. */
-static bool npy_begin(output* o, const char* name, const char* type, int32_t num_dims, int64_t rows, int64_t columns)
-{
-    char header[256], shape[80];
-    int length;
-    if (num_dims == 1)
-        snprintf(shape, sizeof shape, "%" PRId64 ",", rows);
-    else
-        snprintf(shape, sizeof shape, "%" PRId64 ", %" PRId64, rows, columns);
-    length = snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", type, shape);
-    while ((10 + length + 1) % 64) header[length++] = ' ';
-    header[length++] = '\n';
-    if (!output_begin(o, name, rows)) return false;
-    fwrite("\x93NUMPY\1", 1, 7, o->stream);
-    fputc(0, o->stream);
-    fputc(length & 255, o->stream);
-    fputc(length >> 8, o->stream);
-    fwrite(header, 1, (size_t)length, o->stream);
-    return true;
-}
-
 /* A whole array of the file; nothing where data is NULL. row_bytes: of one row. */
 static bool put_npy(output* o, const char* name, const char* type, const void* data, int32_t num_dims, int64_t rows,
                     int64_t columns)
 {
     size_t row_bytes = (size_t)(type[2] - '0') * (size_t)(num_dims == 1 ? 1 : columns);
     if (!data) return true;
-    if (!npy_begin(o, name, type, num_dims, rows, columns)) return false;
+    if (!output_npy(o, name, type, num_dims, rows, columns)) return false;
     for (int64_t i = 0; i < rows; i++) {
         fwrite((const char*)data + (size_t)i * row_bytes, 1, row_bytes, o->stream);
         progress_update(&o->bar, i);
@@ -315,7 +125,7 @@ static bool put_mask(output* o, const char* name, const dataset* d, int part)
     int64_t count = d->num_splits * d->num_nodes;
     bool one = d->num_splits == 1;
     if (!d->split) return true;
-    if (!npy_begin(o, name, "|b1", one ? 1 : 2, one ? d->num_nodes : d->num_splits, d->num_nodes)) return false;
+    if (!output_npy(o, name, "|b1", one ? 1 : 2, one ? d->num_nodes : d->num_splits, d->num_nodes)) return false;
     for (int64_t i = 0; i < count; i++) fputc(d->split[i] == part, o->stream);
     return output_end(o);
 }
@@ -346,7 +156,7 @@ static bool export_dataset(const char* path, const char* out, export_format form
     dataset d;
     output o;
     bool good = dataset_open(&d, path, why) && dataset_check_sections(&d, format == EXPORT_MTX, why) && dataset_check_graph(&d, why);
-    if (good && output_open(&o, out, format != EXPORT_MTX, why)) {
+    if (good && output_open(&o, out, format == EXPORT_MTX ? OUTPUT_STREAM : OUTPUT_FOLDER, why)) {
         good = format == EXPORT_CSV   ? export_csv(&o, &d)
                : format == EXPORT_MTX ? export_mtx(&o, &d)
                                       : export_npy(&o, &d);

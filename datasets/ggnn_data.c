@@ -8,11 +8,7 @@
 #include "datasets/commands.h"
 #include "datasets/convert.h"
 
-static const struct {
-    const char* name;
-    int (*run)(int argc, char** argv);
-    const char* summary;
-} commands[] = {
+static const command_entry commands[] = {
     {"generate", generate_main, "make a synthetic graph: planted, citation, rmat, grid, star, path, karate"},
     {"convert", convert_main, "read a graph in another format: npz, OGB, edge lists, .npy, SNAP, Matrix Market"},
     {"info", info_main, "what a file holds"},
@@ -25,29 +21,14 @@ static const struct {
     {"preprocess", preprocess_main, "add the first layer's sums over all neighbours to a file"},
     {"place", place_main, "place parts on devices for a topology: which device stores and reads what"},
     {"partition", partition_main, "divide the nodes among devices: min-cut, hash, mod, range, PaGraph's"},
+    {NULL, NULL, NULL},
 };
-enum { num_commands = sizeof commands / sizeof commands[0] };
 
 static void print_help(FILE* out)
 {
     fprintf(out, "usage: ggnn-data COMMAND ...\n\n");
-    for (int i = 0; i < num_commands; i++) fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
+    command_print(commands, out);
     fprintf(out, "\nggnn-data COMMAND --help says more; --version names the version.\n");
-}
-
-static int unknown_command(const char* name)
-{
-    char all[512] = "", nearest[64];
-    error why = {""};
-    for (int i = 0; i < num_commands; i++) {
-        strcat(all, i ? "|" : "");
-        strcat(all, commands[i].name);
-    }
-    bool near = options_nearest(all, name, nearest);
-    error_set(&why, "'%s' is not a command%s%s%s", name, near ? "; is " : "", near ? nearest : "", near ? " meant?" : "");
-    command_failed(&why);
-    print_help(stderr);
-    return EXIT_WRONG_USAGE;
 }
 
 int main(int argc, char** argv)
@@ -55,6 +36,7 @@ int main(int argc, char** argv)
     error why = {""};
     standard_open();
     bus_error_catch();
+    command_program = "ggnn-data";
     program_arguments = argv;
     signal(SIGXFSZ, SIG_IGN); /* a file past a limit is an error with a message, as on a full disk */
     if (argc < 2) {
@@ -65,8 +47,9 @@ int main(int argc, char** argv)
         print_help(stdout);
         return standard_flush(&why) ? EXIT_GOOD : command_failed(&why);
     }
-    if (options_version("ggnn-data", argc, argv)) return standard_flush(&why) ? EXIT_GOOD : command_failed(&why);
-    for (int i = 0; i < num_commands; i++)
-        if (strcmp(argv[1], commands[i].name) == 0) return commands[i].run(argc - 1, argv + 1);
-    return unknown_command(argv[1]);
+    if (options_version(command_program, argc, argv)) return standard_flush(&why) ? EXIT_GOOD : command_failed(&why);
+    const int status = command_run(commands, argc - 1, argv + 1);
+    if (status >= 0) return status;
+    print_help(stderr);
+    return EXIT_WRONG_USAGE;
 }

@@ -267,3 +267,20 @@ bool npy_read_ints(int64_t* out, int64_t count, const npy_header* h, source* s, 
     }
     return true;
 }
+
+/* ---- written -------------------------------------------------------------------------------------------------- */
+
+size_t npy_write_header(char header[NPY_WRITTEN_MAX], const char* type, int32_t num_dims, const int64_t* shape)
+{
+    char sizes[22 * NPY_MAX_DIMS + 1] = "";
+    size_t used = 0, length;
+    for (int32_t i = 0; i < num_dims && i < NPY_MAX_DIMS; i++)
+        used += (size_t)snprintf(sizes + used, sizeof sizes - used, "%s%lld%s", i ? ", " : "", (long long)shape[i], num_dims == 1 ? "," : "");
+    memcpy(header, "\x93NUMPY\1", 8); /* and the 0 of version 1.0 */
+    length = 10 + (size_t)snprintf(header + 10, NPY_WRITTEN_MAX - 10, "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", type, sizes);
+    while ((length + 1) % 64) header[length++] = ' ';
+    header[length++] = '\n';
+    header[8] = (char)((length - 10) & 255);
+    header[9] = (char)((length - 10) >> 8);
+    return length;
+}

@@ -1,8 +1,9 @@
-/* npy.h - NumPy's .npy arrays read as a stream: versions 1, 2 and 3, either byte order, bool, integers, floats of 2,
+/* npy.h - NumPy's .npy arrays, read as a stream: versions 1, 2 and 3, either byte order, bool, integers, floats of 2,
    4 and 8 bytes. The header is not trusted: its shape must agree with the number of bytes that follow. */
 #ifndef DATASETS_NPY_H
 #define DATASETS_NPY_H
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "source.h"
@@ -31,4 +32,9 @@ bool npy_read_ints(int64_t* out, int64_t count, const npy_header* h, source* s, 
 /* A single text of at most NPY_TEXT characters, b'csr' or 'csr', read whole; what is not ASCII becomes '?'. */
 enum { NPY_TEXT = 8 };
 bool npy_read_text(char out[NPY_TEXT + 1], source* s, error* why);
+
+/* The header of an array as it is written, of version 1.0; type is NumPy's: "<f4". Returns its bytes, a multiple of 64, behind
+   which the elements follow. */
+enum { NPY_WRITTEN_MAX = 256 };
+size_t npy_write_header(char header[NPY_WRITTEN_MAX], const char* type, int32_t num_dims, const int64_t* shape);
 #endif

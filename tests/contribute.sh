@@ -86,6 +86,7 @@ model() {
     fresh model
     follow model "$work/model" 1 1 || { fail "model: step 1"; return; }
     refuses model NET_PLAIN build/trainer/net/models.o
+    refuses model NET_PLAIN build/trainer/saved/weights.o
     follow model "$work/model" 2 9 || { fail "model: the steps"; return; }
     passes model plain -- test_models test_config test_trace
     passes model emulated -- test_cuda_steps

@@ -22,7 +22,8 @@ trainer/factored: ggnn.h common trainer/device trainer/ranks trainer/batch train
 trainer/cpu:   ggnn.h ggnn_plan.h common trainer/device trainer/batch trainer/net
 trainer/cuda:  ggnn.h ggnn_cuda.cuh common trainer/device trainer/ranks trainer/batch trainer/net
 trainer/options: ggnn.h common datasets trainer/device trainer/ranks trainer/net trainer/store
-trainer:       ggnn.h ggnn_plan.h ggnn_reference.h common datasets trainer/device trainer/ranks trainer/batch trainer/net trainer/store trainer/split trainer/factored trainer/options
+trainer/saved: ggnn.h common datasets trainer/net trainer/options
+trainer:       ggnn.h ggnn_plan.h ggnn_reference.h common datasets trainer/device trainer/ranks trainer/batch trainer/net trainer/store trainer/split trainer/factored trainer/options trainer/saved
 bench:         ggnn.h ggnn_plan.h ggnn_reference.h common datasets trainer/device trainer/ranks trainer/batch trainer/net trainer/store trainer/split trainer trainer/cpu
 bench/cuda:    ggnn.h ggnn_reference.h ggnn_cuda.cuh common datasets trainer/device trainer/batch trainer/net trainer/store bench
 examples:      ggnn.h ggnn_plan.h ggnn_cuda.cuh datasets

@@ -161,7 +161,7 @@ stage_plain() {
     OPTION=--quick run build $(programs)
     scripts bench/rivals rivals
     scripts tests/datasets readers.py
-    scripts tests/examples ctypes.py
+    scripts tests/examples examples.py
     scripts tests/cuda sass_budget.py
     scripts tests/bench gpu_step.py
     lines tests/rooms.sh

@@ -155,6 +155,22 @@ static inline void poison(const char* path, const char* section, int64_t at, con
     poison_of("karate.ggnn", path, section, at, value, bytes);
 }
 
+/* Copies the checkpoint with other contents of one section. */
+static inline void forge_bytes(const char* from, const char* to, const char* section, const void* data, int64_t bytes)
+{
+    ggnn_file f;
+    ggnn_file_writer w;
+    CHECK(ggnn_file_open(&f, from) && ggnn_file_create(&w, to));
+    for (int32_t i = 0; i < f.num_sections; i++) {
+        const ggnn_file_section* s = &f.section[i];
+        int64_t count = bytes / ggnn_file_type_bytes(s->type);
+        if (strcmp(s->name, section) != 0) CHECK(ggnn_file_copy(&w, &f, s));
+        else CHECK(ggnn_file_append(&w, section, (ggnn_file_type)s->type, 1, &count, data));
+    }
+    CHECK(ggnn_file_commit(&w));
+    ggnn_file_close(&f);
+}
+
 /* A copy with a bit of a section's last byte flipped, below a table that is as it was. */
 static inline void damage(const char* from, const char* path, const char* section)
 {

@@ -37,12 +37,12 @@ static bool agree_on_file(comm* c, const char* name, const char* path, error* wh
     return comm_same(c, line, why);
 }
 
-/* A machine by name is no file. */
-static bool agree_on_topology(comm* c, const char* from, error* why)
+/* What is named, a machine or a part of the split, is no file. */
+static bool agree_on_named(comm* c, const char* name, const char* from, bool named, error* why)
 {
     char line[COMM_TEXT];
-    if (!from || options_choice(TOPOLOGY_NAMES, from) < 0) return agree_on_file(c, "--topology", from, why);
-    snprintf(line, sizeof line, "--topology %s", from);
+    if (!from || !named) return agree_on_file(c, name, from, why);
+    snprintf(line, sizeof line, "%s %s", name, from);
     return comm_same(c, line, why);
 }
 
@@ -51,7 +51,7 @@ static bool agree_on_checkpoint(comm* c, const config* with, const ggnn_file* f,
 {
     char line[COMM_TEXT] = "no --resume";
     if (with->resume)
-        checksum_line(line, "--resume", ggnn_file_crc32c(0, f->section, f->num_sections * (int64_t)sizeof *f->section), with->resume);
+        checksum_line(line, with->predicts ? "--load" : "--resume", ggnn_file_crc32c(0, f->section, f->num_sections * (int64_t)sizeof *f->section), with->resume);
     return comm_same(c, line, why);
 }
 
@@ -76,7 +76,9 @@ bool agree_on_inputs(comm* c, const config* with, const task* t, const ggnn_file
     snprintf(line, sizeof line, "%s\t(%s)", data, with->data);
     return comm_same(c, version, why) && comm_same(c, line, why) && agree_on_checkpoint(c, with, resumed, why) &&
            agree_on_file(c, "--ranking", with->ranking, why) && agree_on_file(c, "--partition-file", with->partition_file, why) &&
-           agree_on_topology(c, with->topology, why) && agree_on_options(c, with, why);
+           agree_on_named(c, "--nodes", with->nodes, with->nodes_of != 0, why) &&
+           agree_on_named(c, "--topology", with->topology, with->topology && options_choice(TOPOLOGY_NAMES, with->topology) >= 0, why) &&
+           agree_on_options(c, with, why);
 }
 
 bool agree_on_owners(comm* c, const config* with, const task* t, error* why)

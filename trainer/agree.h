@@ -5,8 +5,8 @@
 #include "trainer/checkpoint.h"
 #include "trainer/ranks/comm.h"
 
-/* Version, data and options; and by their contents, whatever they are called, the files of --resume, --ranking,
-   --partition-file and --topology. resumed: the checkpoint, where there is one. Of the data checksums are compared, which
+/* Version, data and options; and by their contents, whatever they are called, the files of --resume or --load, --ranking,
+   --partition-file, --nodes and --topology. resumed: the checkpoint, where there is one. Of the data checksums are compared, which
    the file's table has: no array is read. */
 bool agree_on_inputs(comm* c, const config* with, const task* t, const ggnn_file* resumed, error* why);
 

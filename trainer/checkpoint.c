@@ -7,13 +7,7 @@
 #include "datasets/writer.h"
 #include "trainer/device/device.h"
 
-#define CHECKPOINT_X(name) +1
-enum { COUNTERS = 0 CHECKPOINT_COUNTERS(CHECKPOINT_X), DATA = 0 CHECKPOINT_DATA(CHECKPOINT_X), KNOWN_LEAST = 4, PARAMS_TEXT_MAX = 8192 };
-#undef CHECKPOINT_X
-
-#define CHECKPOINT_X(name) #name,
-static const char* const data_section[DATA] = {CHECKPOINT_DATA(CHECKPOINT_X)};
-#undef CHECKPOINT_X
+enum { COUNTERS = CHECKPOINT_NUM_COUNTERS, DATA = CHECKPOINT_NUM_DATA, PARAMS_TEXT_MAX = 8192 };
 
 static bool is_read(const config* c, const char* section)
 {
@@ -26,7 +20,7 @@ static bool is_read(const config* c, const char* section)
 static void data_crcs(const config* c, const task* t, int64_t crc[DATA])
 {
     for (int i = 0; i < DATA; i++) {
-        crc[i] = is_read(c, data_section[i]) ? dataset_section_crc(&t->set, data_section[i]) : -1;
+        crc[i] = is_read(c, checkpoint_data[i]) ? dataset_section_crc(&t->set, checkpoint_data[i]) : -1;
     }
 }
 
@@ -64,6 +58,7 @@ static bool save(const char* path, const config* c, const task* t, net* n, train
     if (!writer_begin(&w, path)) return error_set(why, "%s", w.error);
     append(&w, "options", GGNN_FILE_U8, config_text(c, options), options);
     append(&w, "params", GGNN_FILE_U8, params_text(n, params), params);
+    append(&w, "version", GGNN_FILE_U8, strlen(GGNN_VERSION), GGNN_VERSION);
     append(&w, "graph_crc", GGNN_FILE_I64, 1, &crc);
     append(&w, "data_crc", GGNN_FILE_I64, DATA, data_crc);
     if (c->shuffle == SHUFFLE_LOCAL) append(&w, "division", GGNN_FILE_I64, 2, division_of);
@@ -102,40 +97,9 @@ bool checkpoint_possible(const char* path, error* why)
     return true;
 }
 
-/* The array of a section that must be there with `count` elements; count < 0: any number. */
-static const void* need(ggnn_file* f, const char* name, ggnn_file_type type, int64_t count, error* why)
-{
-    const ggnn_file_section* s = ggnn_file_need(f, name, type, 1);
-    if (!s) {
-        error_set(why, "%s", f->error);
-        return NULL;
-    }
-    if (count >= 0 && s->dim[0] != count) {
-        error_set(why, "%s: section '%s' at offset %lld has %lld elements, not %lld", f->path, name,
-                  (long long)s->offset, (long long)s->dim[0], (long long)count);
-        return NULL;
-    }
-    return ggnn_file_data(f, s);
-}
-
-const char* checkpoint_open(ggnn_file* f, const char* path, size_t* length, error* why)
-{
-    if (!ggnn_file_open(f, path) || !ggnn_file_verify(f)) {
-        error_set(why, "%s", f->error);
-        return NULL;
-    }
-    if (!ggnn_file_find(f, "options")) {
-        error_set(why, "%s: not a checkpoint: it has no section 'options'", path);
-        return NULL;
-    }
-    const char* text = need(f, "options", GGNN_FILE_U8, -1, why);
-    if (text) *length = (size_t)ggnn_file_find(f, "options")->dim[0];
-    return text;
-}
-
 static bool same_graph(ggnn_file* f, const task* t, error* why)
 {
-    const int64_t* crc = need(f, "graph_crc", GGNN_FILE_I64, 1, why);
+    const int64_t* crc = checkpoint_need(f, "graph_crc", GGNN_FILE_I64, 1, why);
     int64_t here = dataset_graph_crc(&t->set);
     if (!crc) return false;
     if (*crc == here) return true;
@@ -157,48 +121,32 @@ void checkpoint_data_text(const config* c, const task* t, char text[256])
     for (int i = 0; i < DATA; i++) {
         char one[32];
         crc_text(one, crc[i]);
-        used += (size_t)snprintf(text + used, 256 - used, ", %s %s", data_section[i], one);
+        used += (size_t)snprintf(text + used, 256 - used, ", %s %s", checkpoint_data[i], one);
     }
-}
-
-/* How many sections of the data it knows. */
-static int64_t known_sections(const ggnn_file* f)
-{
-    const ggnn_file_section* s = ggnn_file_find(f, "data_crc");
-    return s ? s->dim[0] : 0;
-}
-
-bool checkpoint_knows(const ggnn_file* f, const char* section)
-{
-    bool known = false;
-    for (int i = 0; i < DATA && i < known_sections(f); i++) known = known || strcmp(data_section[i], section) == 0;
-    return known;
 }
 
 static bool same_data(ggnn_file* f, const config* c, const task* t, error* why)
 {
     if (!same_graph(f, t, why)) return false;
-    const int64_t known = known_sections(f);
-    if (!known) return true;
-    int64_t here[DATA];
+    int64_t here[DATA], known;
     char here_text[32], there_text[32];
-    const int64_t* there = need(f, "data_crc", GGNN_FILE_I64, known >= KNOWN_LEAST && known <= DATA ? known : DATA, why);
+    const int64_t* there = checkpoint_data_crcs(f, &known, why);
     data_crcs(c, t, here);
     for (int i = 0; there && i < known; i++) {
         if (there[i] == here[i]) continue;
         crc_text(here_text, here[i]);
         crc_text(there_text, there[i]);
         return error_set(why, "%s was trained with another section '%s' (%s) than that of %s (%s)", f->path,
-                         data_section[i], there_text, t->set.file.path, here_text);
+                         checkpoint_data[i], there_text, t->set.file.path, here_text);
     }
-    return there != NULL;
+    return there || !known;
 }
 
 /* Are batches the same, where they depend on whose training nodes are whose? */
 static bool same_division(ggnn_file* f, const config* c, const task* t, error* why)
 {
     if (c->shuffle != SHUFFLE_LOCAL) return true;
-    const int64_t* there = need(f, "division", GGNN_FILE_I64, 2, why);
+    const int64_t* there = checkpoint_need(f, "division", GGNN_FILE_I64, 2, why);
     if (!there) return false;
     if (there[0] != t->division.parts)
         return error_set(why, "--shuffle local: %s was trained on %lld devices, here are %d: other devices have other batches; "
@@ -221,7 +169,7 @@ static bool same_params(ggnn_file* f, const net* n, error* why)
     char here[PARAMS_TEXT_MAX];
     size_t length = params_text(n, here);
     const ggnn_file_section* s = ggnn_file_find(f, "params");
-    const char* there = need(f, "params", GGNN_FILE_U8, -1, why);
+    const char* there = checkpoint_need(f, "params", GGNN_FILE_U8, -1, why);
     if (!there) return false;
     if (s->dim[0] == (int64_t)length && memcmp(here, there, length) == 0) return true;
     size_t line = 0; /* of the first difference */
@@ -232,11 +180,13 @@ static bool same_params(ggnn_file* f, const net* n, error* why)
                      line_length(here + line, length - line), here + line);
 }
 
+static bool has_had_its_best(const train_state* at) { return at->best_epoch >= 0 && at->best_epoch <= at->epoch; }
+
 static bool check_counters(const ggnn_file* f, const train_state* at, int64_t batches, error* why)
 {
     bool steps = at->epoch >= 0 && at->epoch <= 1 << 24 && at->batch >= 0 && at->batch <= batches
               && at->step == at->epoch * batches + at->batch && at->updates == at->step;
-    bool others = at->loss_rows >= 0 && at->stale >= 0 && at->best_epoch >= 0 && at->best_epoch <= at->epoch;
+    bool others = at->loss_rows >= 0 && at->stale >= 0 && has_had_its_best(at);
     if (steps && others) return true;
     return error_set(why, "%s: epoch %lld, mini-batch %lld, step %lld do not fit %lld mini-batches an epoch", f->path,
                      (long long)at->epoch, (long long)at->batch, (long long)at->step, (long long)batches);
@@ -247,19 +197,13 @@ bool checkpoint_restore(ggnn_file* f, const config* c, const task* t, int64_t ba
 {
     if (!same_data(f, c, t, why) || !same_division(f, c, t, why) || !same_params(f, n, why)) return false;
     net_state s = net_state_of(n);
-    const int64_t* counters = need(f, "counters", GGNN_FILE_I64, COUNTERS, why);
-    const double* sums = need(f, "sums", GGNN_FILE_F64, 2, why);
-    const float* value = need(f, "value", GGNN_FILE_F32, s.count, why);
-    const float* m = need(f, "moment1", GGNN_FILE_F32, s.count, why);
-    const float* v = need(f, "moment2", GGNN_FILE_F32, s.count, why);
-    const float* kept = need(f, "best", GGNN_FILE_F32, s.count, why);
+    const bool counted = checkpoint_state(f, at, why);
+    const float* value = checkpoint_need(f, "value", GGNN_FILE_F32, s.count, why);
+    const float* m = checkpoint_need(f, "moment1", GGNN_FILE_F32, s.count, why);
+    const float* v = checkpoint_need(f, "moment2", GGNN_FILE_F32, s.count, why);
+    const float* kept = checkpoint_need(f, "best", GGNN_FILE_F32, s.count, why);
     size_t bytes = (size_t)s.count * sizeof(float);
-    if (!counters || !sums || !value || !m || !v || !kept) return false;
-#define CHECKPOINT_X(name) at->name = *counters++;
-    CHECKPOINT_COUNTERS(CHECKPOINT_X)
-#undef CHECKPOINT_X
-    at->loss_sum = sums[0];
-    at->best_loss = sums[1];
+    if (!counted || !value || !m || !v || !kept) return false;
     if (!check_counters(f, at, batches, why)) return false;
     *s.updates = at->updates;
     device_upload(net_device(n), s.value, value, bytes);
@@ -267,4 +211,84 @@ bool checkpoint_restore(ggnn_file* f, const config* c, const task* t, int64_t ba
     device_upload(net_device(n), s.v, v, bytes);
     memcpy(best, kept, bytes);
     return true;
+}
+
+/* ==== a prediction's part of it ================================================================================= */
+
+typedef struct {
+    net_param param[NET_PARAMS_MAX];
+    int32_t count;
+} params;
+
+/* The rows, and the columns, of the parameter of that name; 0: there is none. */
+static void find_param(const params* p, const char* name, int32_t* rows, int32_t* cols)
+{
+    *rows = *cols = 0;
+    for (int32_t i = 0; i < p->count; i++) {
+        if (strcmp(p->param[i].name, name) != 0) continue;
+        *rows = p->param[i].rows;
+        *cols = p->param[i].cols;
+    }
+}
+
+/* The weights that layer l multiplies its input by: GraphSAGE's, but for its gcn, have another name. */
+static void find_weights(const params* p, int64_t l, int32_t* rows, int32_t* cols)
+{
+    char name[16];
+    snprintf(name, sizeof name, "w_self%d", (int)l);
+    find_param(p, name, rows, cols);
+    snprintf(name, sizeof name, "w%d", (int)l);
+    if (!*rows) find_param(p, name, rows, cols);
+}
+
+/* Is each hidden layer as wide as the options say? Else a network would be made that is far larger than the file. */
+static bool has_layers(const params* p, const config* c)
+{
+    for (int64_t l = 0; l < c->layers; l++) {
+        int32_t rows, cols;
+        find_weights(p, l, &rows, &cols);
+        if (!rows || (l > 0 && rows != c->hidden) || (l + 1 < c->layers && cols != c->hidden)) return false;
+    }
+    return true;
+}
+
+bool checkpoint_widths_of(ggnn_file* f, const config* c, checkpoint_widths* widths, error* why)
+{
+    params p;
+    char bias[16];
+    int32_t one, unused;
+    int64_t floats;
+    memset(widths, 0, sizeof *widths);
+    if (!checkpoint_params(f, p.param, &p.count, &floats, why)) return false;
+    snprintf(bias, sizeof bias, "b%d", (int)c->layers - 1);
+    find_param(&p, bias, &one, &widths->outputs);
+    find_weights(&p, 0, &widths->features, &unused);
+    if (c->edge_features) {
+        find_param(&p, "w_e0", &widths->edge_features, &unused); /* GAT's; GraphSAGE's are rows of w_neigh0 */
+        find_param(&p, "w_neigh0", &one, &unused);
+        if (one) widths->edge_features = one - widths->features;
+    }
+    if (has_layers(&p, c) && widths->outputs && (widths->edge_features > 0) == c->edge_features) return true;
+    return error_set(why, "%s: section 'params' is not that of a network by its options: it lacks a layer or the bias '%s'", f->path, bias);
+}
+
+bool checkpoint_fits(const ggnn_file* f, const config* c, const checkpoint_widths* widths, const task* t, error* why)
+{
+    const dataset* d = &t->set;
+    if (d->feat.width != widths->features)
+        return error_set(why, "%s was trained on %d features a node; %s has %d", f->path, (int)widths->features, d->file.path, (int)d->feat.width);
+    return !c->edge_features || d->edge_feat.width == widths->edge_features ||
+           error_set(why, "%s was trained on %d features an edge; %s has %d", f->path, (int)widths->edge_features, d->file.path,
+                     (int)d->edge_feat.width);
+}
+
+bool checkpoint_load(ggnn_file* f, net* n, train_state* at, error* why)
+{
+    const net_state s = net_state_of(n);
+    if (!same_params(f, n, why) || !checkpoint_state(f, at, why)) return false;
+    if (!has_had_its_best(at))
+        return error_set(why, "%s: epoch %lld has a best epoch of %lld", f->path, (long long)at->epoch, (long long)at->best_epoch);
+    const float* from = checkpoint_need(f, at->has_best ? "best" : "value", GGNN_FILE_F32, s.count, why);
+    if (from) device_upload(net_device(n), s.value, from, (size_t)s.count * sizeof *from);
+    return from != NULL;
 }

@@ -1,15 +1,6 @@
 /* checkpoint.h - where a training stands, in a .ggnn container, from which it goes on bit for bit.
 
-   Sections, count = number of parameters:
-     options     u8 (bytes)          the options that shape the training, as command line words, a line each
-     params      u8 (bytes)          name, rows, columns of each parameter, a line each, in the order of the arrays
-     graph_crc   i64 (1)             the graph it was trained on
-     data_crc    i64 (6)             CHECKPOINT_DATA below: the checksums of the data's other sections
-     division    i64 (2)             devices, and the checksum of whose training node each node is: only with --shuffle
-                                     local, where batches depend on them
-     counters    i64 (8)             CHECKPOINT_COUNTERS below, in that order
-     sums        f64 (2)             loss_sum, best_loss
-     value, moment1, moment2, best   f32 (count) parameters, Adam's moments, parameters of the best epoch
+   trainer/saved/checkpoint_file.h has its sections.
 
    A CHECKPOINT FIXES the graph, features, labels and splits that it was trained on (not the file's name), edge weights
    where --sampler weighted reads them, preprocessed features where --preprocess does, and every option but these:
@@ -29,30 +20,8 @@
 #ifndef TRAINER_CHECKPOINT_H
 #define TRAINER_CHECKPOINT_H
 #include "trainer/options/config.h"
+#include "trainer/saved/checkpoint_file.h"
 #include "trainer/task.h"
-
-/* Sections of the data that training reads beside the graph, in the order of data_crc; -1: the data has none, or it is
-   not read. Later ones come last. X(section) */
-#define CHECKPOINT_DATA(X) X(feat) X(label) X(split) X(weight) X(pre_feat) X(edge_feat)
-
-/* X(name) */
-#define CHECKPOINT_COUNTERS(X)                                                                                       \
-    X(epoch)      /* epochs done, with their evaluation */                                                           \
-    X(batch)      /* mini-batches done of the next one */                                                            \
-    X(step)       /* mini-batches done in all */                                                                     \
-    X(loss_rows)  /* nodes that loss_sum is over */                                                                  \
-    X(has_best)   /* whether there was an evaluation yet */                                                          \
-    X(best_epoch) /* of the least validation loss, from 1 */                                                         \
-    X(stale)      /* evaluations since then */                                                                       \
-    X(updates)    /* of the optimiser; the net's own, filled by checkpoint_save */
-
-typedef struct {
-#define CHECKPOINT_X(name) int64_t name;
-    CHECKPOINT_COUNTERS(CHECKPOINT_X)
-#undef CHECKPOINT_X
-    double loss_sum;  /* of the epoch so far: sum over nodes */
-    double best_loss; /* least validation loss */
-} train_state;
 
 /* Could it be written there? To be asked before the work that would be lost. */
 bool checkpoint_possible(const char* path, error* why);
@@ -61,18 +30,25 @@ bool checkpoint_possible(const char* path, error* why);
 bool checkpoint_save(const char* path, const config* c, const task* t, net* n, train_state* at, const float* best,
                      error* why);
 
-/* Opens path, checks every byte of it, and finds its options for config_inherit: length bytes, in f. NULL on failure.
-   ggnn_file_close(f) after all, or after a failure. */
-const char* checkpoint_open(ggnn_file* f, const char* path, size_t* length, error* why);
-
 /* "--data has graph 1f00ba2d, feat 0, ..": the same checksums, for people. */
 void checkpoint_data_text(const config* c, const task* t, char text[256]);
-
-/* Has it a checksum of that section of the data? */
-bool checkpoint_knows(const ggnn_file* f, const char* section);
 
 /* Puts net, state and best weights where the checkpoint has them. Errors: other data, another network, another number
    of mini-batches an epoch, other batches (another division). */
 bool checkpoint_restore(ggnn_file* f, const config* c, const task* t, int64_t batches, net* n, train_state* at,
                         float* best, error* why);
+
+/* For a prediction, of any graph: how wide the data was that the network was trained on, as its parameters say. */
+typedef struct {
+    int32_t features, edge_features; /* 0: rows of edges are not read */
+    int32_t outputs;
+} checkpoint_widths;
+bool checkpoint_widths_of(ggnn_file* f, const config* c, checkpoint_widths* widths, error* why);
+
+/* Is the data of a task that wide? */
+bool checkpoint_fits(const ggnn_file* f, const config* c, const checkpoint_widths* widths, const task* t, error* why);
+
+/* The weights of the best epoch, at->best_epoch, become the net's; where no evaluation has chosen one, at->has_best 0, the last
+   ones. An error: another network. */
+bool checkpoint_load(ggnn_file* f, net* n, train_state* at, error* why);
 #endif

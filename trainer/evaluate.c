@@ -31,22 +31,39 @@ struct evaluation {
     float* rows[2];   /* (N, hidden) outputs of layers, in turn; one matrix where z lets them go over x */
     net_transformed_rows all; /* of net.h; z NULL: nothing is transformed */
     layer_rows outputs, scores; /* of rows and z; of el */
-    float* logits;    /* (chunk, outputs) on the device */
+    int32_t last;     /* the layer whose rows are asked for: of scores the last one, of logits */
+    int32_t width;    /* of its rows */
+    float* logits;    /* (chunk, width) on the device */
     float* read_rows; /* for device_read of logits */
-    finding* found;   /* of all ranks' nodes of a chunk or mini-batch */
+    finding* found;   /* of all ranks' nodes of a chunk or mini-batch; NULL in a prediction */
     int64_t* bound;   /* (ranks + 1) whose is which */
+    const evaluation_sink* to; /* NULL: rows are scored */
+    float* sent;      /* (the ranks' nodes of a chunk, width) in a prediction */
+    comm_piece* piece; /* (2 ranks) */
+    int64_t done;     /* rows of all layers so far */
 };
 
 /* ==== memory ==================================================================================================== */
 
-/* Room for `most` rows of logits to be read into, and for what all ranks find. */
-static bool open_found(evaluation* e, int64_t most, int64_t ld, error* why)
+/* Room for the rows of all ranks' `most` nodes. */
+static bool open_sent(evaluation* e, int64_t most, error* why)
 {
-    size_t ranks = (size_t)e->comm->ranks;
-    e->read_rows = memory_new(memory_product((size_t)most, (size_t)ld, sizeof(float)), "logits on the host", why);
-    e->found = memory_new(memory_product((size_t)most, ranks, sizeof *e->found), "losses of nodes", why);
+    const size_t ranks = (size_t)e->comm->ranks;
+    e->piece = memory_new(2 * ranks * sizeof *e->piece, "rows to write", why);
+    e->sent = e->piece ? memory_new(memory_product((size_t)most, ranks * (size_t)e->width, sizeof *e->sent), "rows to write", why) : NULL;
+    return e->sent != NULL;
+}
+
+/* Room for `most` rows of logits to be read into, and for what all ranks find, or their rows. */
+static bool open_found(evaluation* e, int64_t most, error* why)
+{
+    const size_t ranks = (size_t)e->comm->ranks, ld = ((size_t)e->width + 15) / 16 * 16;
+    e->read_rows = memory_new(memory_product((size_t)most, ld, sizeof(float)), "logits on the host", why);
     e->bound = memory_new((ranks + 1) * sizeof *e->bound, "losses of nodes", why);
-    return e->read_rows && e->found && e->bound;
+    if (!e->read_rows || !e->bound) return false;
+    if (e->config->predicts) return open_sent(e, most, why);
+    e->found = memory_new(memory_product((size_t)most, ranks, sizeof *e->found), "losses of nodes", why);
+    return e->found != NULL;
 }
 
 /* Where each rank has the scratch rows of its own before the nodes' rows. */
@@ -63,7 +80,9 @@ static bool open_transformed(evaluation* e, float* z, const net_config* network,
     return e->all.el != NULL;
 }
 
-static int64_t matrices_of(const config* c, bool transforms) { return c->layers > 2 && !transforms ? 2 : c->layers > 1; }
+static int32_t last_layer(const config* c) { return (int32_t)(c->layer ? c->layer : c->layers) - 1; }
+
+static int64_t matrices_of(const config* c, bool transforms) { return last_layer(c) > 1 && !transforms ? 2 : last_layer(c) > 0; }
 
 /* The matrices of outputs, none for one layer, one for two; and z, of `widest` columns. */
 static bool open_rows(evaluation* e, int32_t widest, const net_config* network, error* why)
@@ -76,7 +95,7 @@ static bool open_rows(evaluation* e, int32_t widest, const net_config* network, 
     size_t bytes = memory_product(one, needed, 1);
     bytes = z > SIZE_MAX - bytes ? SIZE_MAX : bytes + z;
     e->rows[0] = layer_rows_open(&e->outputs, e->view->device, e->comm, bytes, (size_t)c->eval_memory,
-                                 c->save ? c->save : c->data, why);
+                                 c->predicts ? c->out : c->save ? c->save : c->data, why);
     if (!e->rows[0]) return false;
     e->rows[1] = e->rows[0] + (needed > 1 ? one / sizeof(float) : 0);
     return !widest || open_transformed(e, e->rows[0] + needed * (one / sizeof(float)), network, room, why);
@@ -110,8 +129,8 @@ static batch_sizes room_of_chunks(evaluation* e, bool looks, bool numbered)
     const task* t = e->task;
     batch_sizes room = {{0}, {0}};
     for (;; e->chunk /= 2) {
-        int64_t most = e->config->layers > 1 ? slice_edges(e, NULL, t->set.num_nodes) : 0;
-        for (int part = SPLIT_VAL; part <= SPLIT_TEST; part++) {
+        int64_t most = e->last > 0 ? slice_edges(e, NULL, t->set.num_nodes) : 0;
+        for (int part = e->config->predicts ? TASK_ASKED : SPLIT_VAL; part <= SPLIT_TEST; part++) {
             int64_t edges = slice_edges(e, t->ids[part], t->count[part]);
             most = edges > most ? edges : most;
         }
@@ -137,7 +156,7 @@ static bool open_layerwise(evaluation* e, const net_config* network, error* why)
     if (edges > INT32_MAX || (widest && t->graph.num_nodes > INT32_MAX - (int64_t)CHUNK * ranks))
         return error_set(why, "--eval full: a block of %lld nodes and %lld edges could have 2^31 sources or edges; "
                          "use --eval sampled", (long long)t->graph.num_nodes, (long long)t->graph.num_edges);
-    size_t logits = memory_product((size_t)e->chunk, (size_t)t->outputs, sizeof(float));
+    size_t logits = memory_product((size_t)e->chunk, (size_t)e->width, sizeof(float));
     e->logits = device_new(d, logits, "logits of a chunk", why);
     if (!e->logits) return false;
     loader_plan plan = {.graph = e->view->graph, .features = e->view->features, .batch = e->chunk * ranks,
@@ -161,12 +180,14 @@ evaluation* evaluation_create(const config* c, const task* t, const tiers_view* 
     e->training = training;
     e->chunk = CHUNK;
     e->comm = with;
+    e->last = last_layer(c);
+    e->width = e->last + 1 < c->layers ? (int32_t)c->hidden : t->outputs;
     int64_t most = t->count[SPLIT_VAL] > t->count[SPLIT_TEST] ? t->count[SPLIT_VAL] : t->count[SPLIT_TEST];
-    bool good = metrics_open(&e->metrics, t->classes, most, why);
+    bool good = c->predicts || metrics_open(&e->metrics, t->classes, most, why);
     if (good && !c->full_batch && c->eval == EVAL_FULL) good = open_layerwise(e, network, why);
-    int64_t rows = c->full_batch ? t->set.num_nodes : e->chunk;
+    int64_t rows = c->full_batch && !c->predicts ? t->set.num_nodes : e->chunk;
     if (!c->full_batch && c->eval == EVAL_SAMPLED) rows = loader_shape(training)->hop[0].num_dst.max;
-    good = good && open_found(e, rows, ((int64_t)t->outputs + 15) / 16 * 16, why);
+    good = good && open_found(e, rows, why);
     if (good) return e;
     evaluation_free(e);
     return NULL;
@@ -183,6 +204,8 @@ void evaluation_free(evaluation* e)
     memory_free(e->read_rows);
     memory_free(e->found);
     memory_free(e->bound);
+    memory_free(e->sent);
+    memory_free(e->piece);
     memory_free(e);
 }
 
@@ -250,18 +273,47 @@ static const ggnn_store* rows_of_chunk(evaluation* e, int32_t l, const mini_batc
     return exchange_some(e->view->exchange, b->blocks.id, device_size(e->view->device, b->blocks.hop[0].num_src), why);
 }
 
-/* This rank's slice of batch number i of a pass over ids, whose node k has row k of `rows`. What all ranks found of the
-   batch is added up in its order. */
-static bool add_rows(evaluation* e, net_rows rows, const ggnn_node* ids, const loader_pass* pass, int64_t batch, int64_t i,
-                     error* why)
+/* So many rows of a layer are done. */
+static void show(evaluation* e, int64_t rows)
+{
+    e->done += rows;
+    if (e->to && e->to->bar) progress_update(e->to->bar, e->done);
+}
+
+/* This rank's rows of what begins at row `first` of those asked for, to rank 0, which hands all of it on. */
+static bool send_rows(evaluation* e, net_rows rows, int64_t first, error* why)
 {
     comm* c = e->comm;
-    ids += cut(e, pass, batch, i);
-    rows = on_host(e, rows);
+    const int64_t mine = e->bound[c->rank], all = e->bound[c->ranks];
+    comm_piece *to = e->piece, *from = e->piece + c->ranks;
+    float* at = e->sent + mine * e->width;
+    memset(e->piece, 0, 2 * (size_t)c->ranks * sizeof *e->piece);
+    for (int64_t k = 0; k < rows.rows; k++) memcpy(at + k * e->width, rows.v + k * rows.ld, (size_t)e->width * sizeof *at);
+    for (int32_t r = 1; r < c->ranks && c->rank == 0; r++) to[r] = (comm_piece){e->bound[r], e->bound[r + 1] - e->bound[r]};
+    if (c->rank) from[0] = (comm_piece){mine, rows.rows};
+    if (!comm_exchange(c, NULL, e->sent, to, e->sent, from, (size_t)e->width * sizeof *at, why)) return false;
+    return c->rank || e->to->put(e->to->context, first, (net_rows){e->sent, e->width, all, e->width}, why);
+}
+
+/* What all ranks found of a batch that begins at ids is added up in its order. */
+static bool add_rows(evaluation* e, net_rows rows, const ggnn_node* ids, error* why)
+{
+    comm* c = e->comm;
     for (int64_t k = 0, at = e->bound[c->rank]; k < rows.rows; k++, at++)
         e->found[at] = find(e, rows.v + k * rows.ld, (int64_t)ids[at]);
     if (!comm_all_gather(c, NULL, e->found, e->bound, sizeof *e->found, why)) return false;
     for (int64_t k = 0; k < e->bound[c->ranks]; k++) add(e, &e->found[k], (int64_t)ids[k]);
+    return true;
+}
+
+/* This rank's slice of batch number i of a pass over ids, whose node k has row k of `rows`: to be scored or written. */
+static bool take_rows(evaluation* e, net_rows rows, const ggnn_node* ids, const loader_pass* pass, int64_t batch, int64_t i,
+                      error* why)
+{
+    const int64_t first = cut(e, pass, batch, i);
+    rows = on_host(e, rows);
+    if (!(e->to ? send_rows(e, rows, first, why) : add_rows(e, rows, ids + first, why))) return false;
+    show(e, e->bound[e->comm->ranks]);
     return true;
 }
 
@@ -291,7 +343,7 @@ static bool transform(evaluation* e, net* n, int32_t l, const ggnn_store* x, err
     return comm_barrier(e->comm, why) && !e->comm->stopped;
 }
 
-/* Layer l but the last, of all nodes: this rank's share of its rows. */
+/* Layer l before the last, of all nodes: this rank's share of its rows. */
 static bool run_layer(evaluation* e, net* n, int32_t l, const loader_pass* all, const ggnn_store* x, error* why)
 {
     comm* c = e->comm;
@@ -306,6 +358,7 @@ static bool run_layer(evaluation* e, net* n, int32_t l, const loader_pass* all, 
         batch_give(e->chunks, b);
         if (!input) return false;
         if (!layer_rows_spread(&e->outputs, rows, e->bound, (size_t)width * sizeof *rows, why)) return false;
+        show(e, e->bound[c->ranks]);
     }
     return !why->text[0] && comm_barrier(c, why) && !c->stopped;
 }
@@ -314,7 +367,7 @@ static bool run_layer(evaluation* e, net* n, int32_t l, const loader_pass* all, 
 static bool run_last_layer(evaluation* e, net* n, const loader_pass* wanted, const ggnn_node* ids, const ggnn_store* x,
                            error* why)
 {
-    const int32_t l = (int32_t)e->config->layers - 1, width = net_width(n, l);
+    const int32_t l = e->last, width = e->width;
     const mini_batch* b;
     if (!transform(e, n, l, x, why)) return false;
     loader_begin(e->chunks, wanted, 0);
@@ -325,7 +378,7 @@ static bool run_last_layer(evaluation* e, net* n, const loader_pass* wanted, con
         if (input) net_layer(n, l, e->logits, width, block, input, e->all.z ? &e->all : NULL);
         batch_give(e->chunks, b);
         if (!input) return false;
-        if (!add_rows(e, rows, ids, wanted, loader_batch(e->chunks), i, why)) return false;
+        if (!take_rows(e, rows, ids, wanted, loader_batch(e->chunks), i, why)) return false;
     }
     return !why->text[0] && !e->comm->stopped;
 }
@@ -337,7 +390,7 @@ static bool run_layerwise(evaluation* e, net* n, const loader_pass* wanted, cons
     all.ids = NULL;
     all.num_ids = t->set.num_nodes;
     ggnn_store x = e->view->features;
-    for (int32_t l = 0; l < e->config->layers - 1; l++) {
+    for (int32_t l = 0; l < e->last; l++) {
         if (!run_layer(e, n, l, &all, &x, why)) return false;
         x = ggnn_store_plain(e->rows[l % 2], t->set.num_nodes, net_width(n, l), GGNN_F32);
     }
@@ -350,8 +403,9 @@ static bool run_sampled(evaluation* e, net* n, const loader_pass* wanted, const 
     loader_begin(e->training, wanted, 0);
     for (int64_t i = 0; !e->comm->stopped && (b = batch_take(e->training, why)); i++) {
         bool fits = net_fit(n, loader_shape(e->training), why);
-        net_rows rows = fits ? net_forward(n, b, 0, false) : (net_rows){0};
-        bool good = fits && add_rows(e, rows, ids, wanted, loader_batch(e->training), i, why);
+        if (fits) net_forward(n, b, 0, false);
+        net_rows rows = fits ? net_output(n, e->last) : (net_rows){0};
+        bool good = fits && take_rows(e, rows, ids, wanted, loader_batch(e->training), i, why);
         batch_give(e->training, b);
         if (!good) return false;
     }
@@ -367,14 +421,37 @@ static void run_whole(evaluation* e, net* n, const ggnn_node* ids, int64_t count
     }
 }
 
+/* A pass over a part of the split, sampled alike in all evaluations. */
+static loader_pass wanted_of(const evaluation* e, int part)
+{
+    return (loader_pass){
+        .ids = e->view->ids[part],
+        .num_ids = e->task->count[part],
+        .rng = {(uint64_t)e->config->seed, 0, GGNN_PURPOSE_EVALUATE},
+    };
+}
+
+/* The rows of ids, which rise, of one pass over the whole graph: a chunk of its nodes at a time. */
+static bool write_whole(evaluation* e, net* n, const ggnn_node* ids, int64_t count, error* why)
+{
+    const int64_t nodes = e->task->set.num_nodes;
+    net_forward(n, net_whole(n), 0, false);
+    const net_rows all = net_output(n, e->last);
+    for (int64_t from = 0, i = 0; from < nodes && i < count && !gives_up(e); from += e->chunk) {
+        const int64_t end = from + e->chunk < nodes ? from + e->chunk : nodes, first = i;
+        net_rows rows = on_host(e, (net_rows){all.v + from * all.ld, all.ld, end - from, all.cols});
+        for (; i < count && (int64_t)ids[i] < end; i++)
+            memcpy(e->sent + (i - first) * e->width, rows.v + ((int64_t)ids[i] - from) * rows.ld, (size_t)e->width * sizeof *e->sent);
+        if (i > first && !e->to->put(e->to->context, first, (net_rows){e->sent, e->width, i - first, e->width}, why)) return false;
+        show(e, i - first);
+    }
+    return !gives_up(e);
+}
+
 bool evaluation_run(evaluation* e, net* n, int part, score* result, error* why)
 {
     const task* t = e->task;
-    loader_pass wanted = {
-        .ids = e->view->ids[part],
-        .num_ids = t->count[part],
-        .rng = {(uint64_t)e->config->seed, 0, GGNN_PURPOSE_EVALUATE},
-    };
+    const loader_pass wanted = wanted_of(e, part);
     bool good = true;
     metrics_reset(&e->metrics);
     e->loss = 0;
@@ -389,4 +466,22 @@ bool evaluation_run(evaluation* e, net* n, int part, score* result, error* why)
     result->loss = e->known ? e->loss / (double)e->known : NAN;
     result->metrics = metrics_of(&e->metrics);
     return true;
+}
+
+bool evaluation_write(evaluation* e, net* n, const evaluation_sink* to, error* why)
+{
+    const task* t = e->task;
+    const loader_pass wanted = wanted_of(e, TASK_ASKED);
+    const bool full = !e->config->full_batch && e->config->eval == EVAL_FULL;
+    const int64_t rows = t->count[TASK_ASKED] + (full ? e->last * t->set.num_nodes : 0);
+    bool good;
+    e->to = to;
+    e->done = 0;
+    if (to->bar) progress_begin(to->bar, "predict", "rows", rows);
+    if (e->config->full_batch) good = write_whole(e, n, t->ids[TASK_ASKED], t->count[TASK_ASKED], why);
+    else if (full) good = run_layerwise(e, n, &wanted, t->ids[TASK_ASKED], why);
+    else good = run_sampled(e, n, &wanted, t->ids[TASK_ASKED], why);
+    if (to->bar) progress_end(to->bar, e->done, false);
+    e->to = NULL;
+    return good;
 }

@@ -1,4 +1,4 @@
-/* evaluate.h - the loss and the metrics of a trained network over a part of the split.
+/* evaluate.h - the loss and the metrics of a trained network over a part of the split; or, of a prediction, its rows.
 
    Full: layer by layer over all nodes with all their neighbours, each layer a chunk of targets at a time, with the
    rows of the layer before as input. Two matrices of N rows at most, 8 N hidden bytes: the outputs of two layers, or
@@ -13,9 +13,11 @@
    lie in memory that the ranks of a machine share. GPUs have them all each: a row goes to P - 1 GPUs once, and is then
    read in a GPU's own memory, once for each edge that leads to it. Over parts (P - 1) / P of the edges would be read
    over links: more bytes on any graph with more than P edges a node. What each rank found of its nodes goes to all,
-   which add it up in the nodes' order: all have the score that one rank alone would have. */
+   which add it up in the nodes' order: all have the score that one rank alone would have. Rows that are written go to
+   rank 0, a chunk or mini-batch at a time. */
 #ifndef TRAINER_EVALUATE_H
 #define TRAINER_EVALUATE_H
+#include "common/progress.h"
 #include "trainer/batch/loader.h"
 #include "trainer/net/metrics.h"
 #include "trainer/net/net.h"
@@ -29,6 +31,14 @@ typedef struct {
     double loss;    /* mean over labelled nodes; NaN where there are none */
     metrics_values metrics;
 } score;
+
+typedef struct { /* where the rows of a prediction go */
+    /* Rank 0: rows [first, first + rows.rows) of the nodes asked for, in order, in memory of the host that is valid during the
+       call. False on an error. */
+    bool (*put)(void* context, int64_t first, net_rows rows, error* why);
+    void* context;
+    progress* bar; /* rank 0's: rows of all layers; NULL: none */
+} evaluation_sink;
 
 typedef struct evaluation evaluation;
 
@@ -49,4 +59,7 @@ const net_chunk* evaluation_chunk(const evaluation* e);
 
 /* Scores the nodes of SPLIT_VAL or SPLIT_TEST. False on an error, and with none set when it gave up. */
 bool evaluation_run(evaluation* e, net* n, int part, score* result, error* why);
+
+/* Of c->predicts: the rows of TASK_ASKED that layer c->layer gives them, to `to`. All ranks call it. False as above. */
+bool evaluation_write(evaluation* e, net* n, const evaluation_sink* to, error* why);
 #endif

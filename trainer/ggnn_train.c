@@ -1,4 +1,5 @@
-/* ggnn_train.c - trains a graph neural network: dataset -> loader -> net -> optimiser -> report. */
+/* ggnn_train.c - trains a graph neural network: dataset -> loader -> net -> optimiser -> report. Or, where its first word is
+   predict, runs a trained one: dataset -> loader -> net -> file. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -16,6 +17,8 @@
 #include "common/unfinished.h"
 #include "trainer/agree.h"
 #include "trainer/explain.h"
+#include "trainer/predict.h"
+#include "trainer/saved/commands.h"
 
 enum { STATUS_DONE = 0, STATUS_FAILURE = 1, STATUS_USAGE = 2, STATUS_INTERRUPTED = 130 };
 
@@ -48,6 +51,7 @@ typedef struct { /* one of the ranks that this process has; each is a thread, on
     const task* task;
     int32_t threads; /* of OpenMP */
     training training;
+    prediction prediction; /* in place of a training */
     bool done;       /* to the end */
     error why;
     pthread_t thread;
@@ -57,7 +61,8 @@ struct program {
     config config;
     task* task;      /* (tasks) one for all ranks of this process; of parts of a graph one for each */
     int32_t tasks;
-    ggnn_file resumed;
+    ggnn_file resumed; /* of --resume or --load */
+    predict_nodes asked; /* of a prediction */
     report report;
     int32_t ranks;   /* of this process */
     bool mpi;        /* each process is one */
@@ -83,8 +88,8 @@ static void warning(const char* format, ...)
     fprintf(stderr, "ggnn-train: warning: %s\n", printable(safe, sizeof safe, text));
 }
 
-/* What is no error and may yet not be meant. */
-static void warn(const program* p)
+/* What is no error and may yet not be meant of how batches are sampled. */
+static void warn_of_sampler(const program* p)
 {
     const config* c = &p->config;
     const task* t = p->rank->task;
@@ -96,6 +101,13 @@ static void warn(const program* p)
     if (config_has(c, NET_BY_DEGREE) && (walks || (weighted && !equal)))
         warning("--sampler %s: GCN's scaling is an unbiased estimate only under uniform sampling",
                 ggnn_method_name((ggnn_method)c->sampler));
+}
+
+static void warn(const program* p)
+{
+    const config* c = &p->config;
+    const task* t = p->rank->task;
+    warn_of_sampler(p);
     if (c->resume && !checkpoint_knows(&p->resumed, "feat"))
         warning("--resume %s: version 0.1 wrote it; that features, labels and splits are the same is not checked",
                 c->resume);
@@ -175,6 +187,7 @@ static void destroy(program* p, bool failed)
     factored_free(p->factored);
     memory_free(p->rank);
     memory_free(p->comm);
+    predict_close(&p->asked);
     for (int32_t i = 0; p->task && i < p->tasks; i++) task_close(&p->task[i]);
     memory_free(p->task);
     ggnn_file_close(&p->resumed);
@@ -228,22 +241,37 @@ static bool open_training(rank* r, error* why)
                          r->comm->rank ? NULL : &p->report, why);
 }
 
+static bool open_prediction(rank* r, error* why)
+{
+    program* p = r->of;
+    ggnn_file from = p->resumed;
+    device* d = open_device(&p->config, r->comm, r->threads, why);
+    if (!d || !prediction_open(&r->prediction, &p->config, r->task, &p->asked, d, r->comm, &from, why)) return false;
+    if (r->comm->rank == 0 && p->config.eval == EVAL_SAMPLED) warn_of_sampler(p);
+    return true;
+}
+
 static void run_rank(rank* r)
 {
-    const bool begun = open_training(r, &r->why) && begin_report(r, &r->why) && comm_barrier(r->comm, &r->why);
+    const bool predicts = r->of->config.predicts;
+    worker* w = predicts ? &r->prediction.worker : &r->training.worker;
+    const bool opened = predicts ? open_prediction(r, &r->why) : open_training(r, &r->why) && begin_report(r, &r->why);
+    const bool begun = opened && comm_barrier(r->comm, &r->why);
     if (begun && r == r->of->rank) catch_signals();
-    if (begun) r->done = training_run(&r->training, &r->why);
+    if (begun) r->done = predicts ? prediction_run(&r->prediction, &r->why) : training_run(&r->training, &r->why);
     if (!r->done && !r->comm->stopped && !r->why.text[0]) { /* neither told to end, nor says why */
         comm_fail(r->comm, &r->why);
         r->why = r->comm->failed;
     }
-    if (begun) end_report(r);
+    if (begun && !predicts) end_report(r);
+    if (begun && predicts && !r->done && !r->why.text[0] && r->comm->rank == 0)
+        fprintf(stderr, "ggnn-train: interrupted: %s is as it was\n", r->of->config.out);
     if (!r->why.text[0]) comm_barrier(r->comm, &r->why); /* the first rank's report may fail */
     else {
-        worker_fail(&r->training.worker);
+        worker_fail(w);
         comm_fail(r->comm, &r->why);
     }
-    worker_settle(&r->training.worker);
+    worker_settle(w);
     comm_leave(r->comm);
 }
 
@@ -290,7 +318,8 @@ static bool open_tasks(program* p, error* why)
     p->tasks = strstr(c->data, CONFIG_RANK) ? p->ranks : 1;
     p->task = memory_new((size_t)p->tasks * sizeof *p->task, "what ranks train on", why);
     if (!p->task) return false;
-    for (int32_t i = 0; i < p->tasks; i++)
+    if (c->predicts && !predict_open(p->task, &p->asked, c, &p->resumed, why)) return false;
+    for (int32_t i = 0; i < p->tasks && !c->predicts; i++)
         if (!task_open_part(&p->task[i], c, first + i, why)) return false;
     for (int32_t r = 0; r < p->ranks; r++) {
         p->rank[r].task = &p->task[p->tasks > 1 ? r : 0];
@@ -328,9 +357,27 @@ static int run(program* p, error* why)
         if (p->rank[r].why.text[0]) error_set(why, "%s", p->rank[r].why.text);
         done = done && p->rank[r].done;
     }
-    for (int32_t r = 0; r < p->ranks; r++) training_close(&p->rank[r].training);
+    for (int32_t r = 0; r < p->ranks; r++) {
+        prediction_close(&p->rank[r].prediction);
+        training_close(&p->rank[r].training);
+    }
     if (!report_close(&p->report, why) || why->text[0]) return STATUS_FAILURE;
     return done ? STATUS_DONE : STATUS_INTERRUPTED;
+}
+
+static int predict(int argc, char** argv);
+
+static const command_entry train_commands[] = {
+    {"predict", predict, "what a trained network says of nodes: logits, classes, a layer's output"},
+    {"export", saved_export_main, "write the weights of a checkpoint for PyTorch, .npz or .safetensors"},
+    {"info", saved_info_main, "what a checkpoint is: options, epoch, scores, parameters, data"},
+    {NULL, NULL, NULL},
+};
+
+static void print_commands(FILE* out)
+{
+    fprintf(out, "\nCommands, ggnn-train COMMAND ..., of which COMMAND --help says more:\n");
+    command_print(train_commands, out);
 }
 
 /* The command line, and a checkpoint's options where it names one. */
@@ -338,7 +385,9 @@ static int configure(config* c, ggnn_file* resumed, int argc, char** argv, error
 {
     size_t length = 0;
     const char* options = NULL;
-    if (config_parse(c, argc, argv, why) != OPTIONS_GOOD) return STATUS_USAGE;
+    const options_result parsed = config_parse(c, argc, argv, why);
+    if (parsed == OPTIONS_HELP && !c->predicts) print_commands(stdout);
+    if (parsed != OPTIONS_GOOD) return STATUS_USAGE;
     if (c->resume && !(options = checkpoint_open(resumed, c->resume, &length, why))) return STATUS_FAILURE;
     if (options && !config_inherit(c, c->resume, options, length, why)) return STATUS_USAGE;
     if (!config_finish(c, why)) return STATUS_USAGE;
@@ -358,15 +407,13 @@ static void print_libraries(void)
            comm_mpi_name() ? comm_mpi_name() : "no", comm_nccl_name() ? comm_nccl_name() : "no");
 }
 
-int main(int argc, char** argv)
+/* Trains, where the first word is an option; predicts. */
+static int run_program(int argc, char** argv)
 {
     static program p;
     error why = {""};
-    standard_open();
-    if (!comm_under_mpi()) bus_error_catch();
-    signal(SIGXFSZ, SIG_IGN); /* a file past a limit is an error with a message, as on a full disk */
     int status = STATUS_DONE;
-    if (options_version("ggnn-train", argc, argv)) print_libraries();
+    if (options_version(command_program, argc, argv)) print_libraries();
     else status = configure(&p.config, &p.resumed, argc, argv, &why);
     if (status == STATUS_DONE && p.config.data) status = run(&p, &why);
     else if (!why.text[0]) status = standard_flush(&why) ? STATUS_DONE : STATUS_FAILURE; /* --help, --version */
@@ -374,4 +421,27 @@ int main(int argc, char** argv)
     fflush(stderr);
     destroy(&p, status == STATUS_FAILURE);
     return status;
+}
+
+/* config_parse takes the whole command line. */
+static int predict(int argc, char** argv) { return run_program(argc + 1, argv - 1); }
+
+/* The command that the first word names. */
+static int run_command(int argc, char** argv)
+{
+    const int status = command_run(train_commands, argc - 1, argv + 1);
+    if (status >= 0) return status;
+    fprintf(stderr, "ggnn-train --data FILE trains; --help lists its options\n");
+    print_commands(stderr);
+    return STATUS_USAGE;
+}
+
+int main(int argc, char** argv)
+{
+    standard_open();
+    if (!comm_under_mpi()) bus_error_catch();
+    command_program = "ggnn-train";
+    program_arguments = argv;
+    signal(SIGXFSZ, SIG_IGN); /* a file past a limit is an error with a message, as on a full disk */
+    return argc > 1 && argv[1][0] != '-' ? run_command(argc, argv) : run_program(argc, argv);
 }

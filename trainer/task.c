@@ -107,6 +107,9 @@ typedef struct {
 static bool check_options(const task* t, const config* c, error* why)
 {
     const dataset_part* p = &t->set.part;
+    if (c->predicts)
+        return error_set(why, "%s: it has part %d of %d of a graph alone; predict needs the whole graph", t->set.file.path, (int)p->number,
+                         (int)p->parts);
     const bool others = c->store == STORE_PARTS || c->store == STORE_SHARDS || c->gather == GATHER_EXCHANGE;
     const obstacle cannot[] = {
         {c->partition != PARTITION_PAGRAPH || c->parallel == PARALLEL_SPLIT, "by --partition pagraph alone",
@@ -199,26 +202,54 @@ static bool set_path(task* t, const config* c, int32_t rank, error* why)
 
 bool task_open(task* t, const config* c, error* why) { return task_open_part(t, c, 0, why); }
 
-bool task_open_part(task* t, const config* c, int32_t rank, error* why)
+/* The data set with its graph and features, of nodes and edges. task_close is due after a failure. */
+static bool open_data(task* t, const config* c, int32_t rank, error* why)
 {
     memset(t, 0, sizeof *t);
-    if (!set_path(t, c, rank, why) || !dataset_open_any(&t->set, t->path ? t->path : c->data, why)) {
-        memory_free(t->path);
-        t->path = NULL;
-        return false;
-    }
+    if (!set_path(t, c, rank, why) || !dataset_open_any(&t->set, t->path ? t->path : c->data, why)) return false;
     t->graph = dataset_graph(&t->set);
     t->features = dataset_features(&t->set);
     const preprocess_model first = c->model == NET_GCN ? PREPROCESS_GCN : PREPROCESS_SAGE;
     bool good = (!c->verify || verify(t, c, why)) && open_part(t, c, why);
     if (good && !t->set.feat.rows) good = error_set(why, "%s: it has no features (section 'feat'); ggnn-data convert --random-features F gives some", t->set.file.path);
     good = good && (!c->edge_features || open_edges(t, why));
-    good = good && (!c->preprocess || preprocess_rows(&t->set, first, &t->features, why));
-    good = good && set_loss(t, c, why) && set_splits(t, c, why) && check_evaluation(t, c, why);
+    return good && (!c->preprocess || preprocess_rows(&t->set, first, &t->features, why));
+}
+
+bool task_open_part(task* t, const config* c, int32_t rank, error* why)
+{
+    bool good = open_data(t, c, rank, why) && set_loss(t, c, why) && set_splits(t, c, why) && check_evaluation(t, c, why);
     t->trained = t->labels;
     if (c->full_batch) good = good && dataset_check_graph(&t->set, why) && mask_labels(t, why); /* no sampler will look */
     if (!good) task_close(t);
     return good;
+}
+
+/* Has the network an output for each class that the data knows? */
+static bool check_classes(task* t, const config* c, int32_t outputs, error* why)
+{
+    const int32_t classes = outputs == 1 ? 2 : outputs;
+    if (!dataset_count(&t->set, why)) return false;
+    if (t->set.target && outputs > 1)
+        return error_set(why, "%s was trained on %d classes; %s has real targets", c->resume, (int)outputs, t->set.file.path);
+    return t->set.num_classes <= classes || error_set(why, "%s was trained on %d classes; %s has %d", c->resume, (int)classes,
+                                                      t->set.file.path, (int)t->set.num_classes);
+}
+
+bool task_open_asked(task* t, const config* c, int32_t outputs, error* why)
+{
+    bool good = open_data(t, c, 0, why) && check_classes(t, c, outputs, why);
+    if (c->full_batch) good = good && dataset_check_graph(&t->set, why); /* no sampler will look */
+    t->outputs = outputs;
+    t->classes = outputs == 1 ? 2 : outputs;
+    if (!good) task_close(t);
+    return good;
+}
+
+void task_ask(task* t, ggnn_node* ids, int64_t count)
+{
+    t->ids[TASK_ASKED] = ids;
+    t->count[TASK_ASKED] = count;
 }
 
 /* As ggnn-data partition by its defaults, but for --presample-epochs. */

@@ -1,4 +1,5 @@
-/* task.h - what there is to learn: a data set opened for training, its nodes by split, its labels, the loss. */
+/* task.h - what there is to learn: a data set opened for training, its nodes by split, its labels, the loss. Or what there is to
+   predict: a data set, and the nodes that are asked for. */
 #ifndef TRAINER_TASK_H
 #define TRAINER_TASK_H
 #include "datasets/dataset.h"
@@ -6,6 +7,8 @@
 #include "trainer/net/net.h"
 #include "trainer/store/division.h"
 #include "trainer/store/owners.h"
+
+enum { TASK_ASKED = SPLIT_TRAIN }; /* of a prediction: the nodes that a worker's pass is over, in place of those that train */
 
 typedef struct {
     dataset set;
@@ -37,6 +40,11 @@ void task_close(task* t);
 /* The same of rank number `rank`, where c->data names a part of a graph for each: its number stands for {r}. A file that has a part is
    checked, and what it cannot do with these options is an error that names the node, or the option. O(N + rows + edges). */
 bool task_open_part(task* t, const config* c, int32_t rank, error* why);
+
+/* Opens c->data for a prediction by a network of so many outputs: neither labels nor splits are needed, and none are in the task; it
+   has a whole graph. What classes there are must be among the outputs. Its nodes are then ids, which rise, and become the task's. */
+bool task_open_asked(task* t, const config* c, int32_t outputs, error* why);
+void task_ask(task* t, ggnn_node* ids, int64_t count);
 
 /* May a rank of this number train on it? Any on a whole graph. */
 bool task_is_of(const task* t, int32_t rank, error* why);

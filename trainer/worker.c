@@ -528,6 +528,11 @@ bool worker_evaluate(worker* w, int part, score* result, error* why)
     return good;
 }
 
+bool worker_write(worker* w, const evaluation_sink* to, error* why)
+{
+    return evaluation_write(w->evaluation, w->net, to, why) && (!w->device->failed.text[0] || error_set(why, "%s", w->device->failed.text));
+}
+
 void worker_start_costs(worker* w)
 {
     w->start = progress_seconds();

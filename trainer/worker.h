@@ -127,6 +127,9 @@ void worker_update(worker* w, float rate);
 bool worker_evaluates(const worker* w);
 bool worker_evaluate(worker* w, int part, score* result, error* why);
 
+/* Of a prediction: evaluation_write. */
+bool worker_write(worker* w, const evaluation_sink* to, error* why);
+
 net* worker_net(const worker* w);
 
 /* The plan of what lies where (report_tiers), and the tiers that it says. */

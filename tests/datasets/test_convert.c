@@ -3913,6 +3913,7 @@ static int child_main(int argc, char** argv)
 
 int main(int argc, char** argv)
 {
+    command_program = "ggnn-data";
     if (!strcmp(argv[0], "convert") || !strcmp(argv[0], "forever") || !strcmp(argv[0], "within"))
         return child_main(argc, argv);
     test_only = argc > 1 ? argv[1] : NULL;

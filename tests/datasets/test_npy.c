@@ -1,5 +1,7 @@
 /* .npy arrays and the zip archives that hold them. */
+#include "common/memory.h"
 #include "datasets/arrays.h"
+#include "datasets/zip_writer.h"
 #include "ggnn.h"
 #include "tests/archive.h"
 #include "tests/folder.h"
@@ -201,6 +203,35 @@ TEST(shapes_of_up_to_four_dimensions_are_read)
         source_close(s);
         drop(&file);
     }
+}
+
+/* All dimensions, from a single number on, with the longest of sizes; the data begin at a multiple of 64 and are read back. */
+TEST(a_header_that_is_written_is_read_back)
+{
+    static const int64_t shape[] = {3, 1, 2, 1};
+    static const float data[] = {1, 2, 3, 4, 5, 6};
+    char header[NPY_WRITTEN_MAX];
+    for (int32_t dims = 0; dims <= NPY_MAX_DIMS; dims++) {
+        const int64_t count = dims == 0 ? 1 : dims < 3 ? 3 : 6;
+        bytes file = {0};
+        npy_header h;
+        error why = {""};
+        float back[6];
+        const size_t length = npy_write_header(header, "<f4", dims, shape);
+        CHECK_EQ(length % 64, 0);
+        if (dims == 1) CHECK(memcmp(header + 10, "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), } ", 58) == 0); /* a tuple */
+        put(&file, header, length);
+        put(&file, data, (size_t)count * sizeof *data);
+        source* s = open_npy(&file, &h, &why);
+        CHECK(s && h.kind == 'f' && h.size == 4 && !h.swapped && !h.fortran && h.num_dims == dims && h.count == count);
+        for (int32_t i = 0; i < dims && s; i++) CHECK_EQ(h.shape[i], shape[i]);
+        CHECK(s && npy_read_floats(back, count, &h, s, &why) && memcmp(back, data, (size_t)count * sizeof *back) == 0);
+        source_close(s);
+        drop(&file);
+    }
+    const int64_t most[] = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
+    CHECK_EQ(npy_write_header(header, "|S1000000000", NPY_MAX_DIMS, most), 192);
+    CHECK(header[191] == '\n' && memcmp(header, "\x93NUMPY\1\0\xb6\0{'descr': '|S1000000000', ", 34) == 0);
 }
 
 /* Written by hand: what stands before the dictionary. */
@@ -905,6 +936,113 @@ TEST(what_is_skipped_ends_where_the_data_do)
     source_close(s);
 }
 
+/* ---- zip, written --------------------------------------------------------------------------------------------- */
+
+enum { WRITTEN = 300 }; /* members, so that the directory grows: number k has k bytes behind a head of one */
+
+static bool write_archive(const char* path, uint64_t far, error* why)
+{
+    static char data[WRITTEN];
+    zip_writer z;
+    FILE* to = fopen(path, "wb");
+    bool good = to != NULL;
+    for (int i = 0; i < WRITTEN; i++) data[i] = (char)(i * 7);
+    zip_writer_begin(&z, to, why);
+    if (far) z.far = far;
+    for (int k = 0; k < WRITTEN && good; k++) {
+        char name[16];
+        snprintf(name, sizeof name, "m%d", k);
+        good = zip_writer_add(&z, name, "h", 1, data, (size_t)k);
+    }
+    zip_writer_end(&z);
+    return to && fclose(to) == 0 && good;
+}
+
+static void check_written(const char* path)
+{
+    zip_archive z;
+    error why = {""};
+    if (!CHECK(zip_open(&z, path, &why))) {
+        printf("  %s\n", why.text);
+        return;
+    }
+    CHECK_EQ(z.num_members, WRITTEN);
+    for (int k = 0; k < WRITTEN; k++) {
+        char name[16], out[WRITTEN + 2];
+        snprintf(name, sizeof name, "m%d", k);
+        source* s = zip_find(&z, name) ? zip_member_open(&z, zip_find(&z, name), &why) : NULL;
+        CHECK(s && source_read(s, out, sizeof out, &why) == k + 1 && source_at_end(s, "the test", &why) && out[0] == 'h');
+        for (int i = 0; i < k; i++) CHECK(out[i + 1] == (char)(i * 7));
+        source_close(s);
+    }
+    zip_close(&z);
+}
+
+/* Where sizes alone, sizes and some offsets, or all numbers but those of the first members are zip64's, and where none is. */
+static const uint64_t far_from[] = {0, 20000, 200, 60, 1};
+
+TEST(an_archive_that_is_written_is_read_back_with_zip64_from_any_size_on)
+{
+    char path[600];
+    for (size_t i = 0; i < sizeof far_from / sizeof *far_from; i++) {
+        error why = {""};
+        CHECK(write_archive(folder_path(path, "w.zip"), far_from[i], &why));
+        check_written(path);
+    }
+}
+
+TEST(an_archive_that_is_written_is_read_by_pythons_zipfile)
+{
+    char path[600], name[16], line[1400];
+    if (system("python3 -c 'import zipfile' 2>/dev/null") != 0) SKIP("python3 is not installed");
+    for (size_t i = 0; i < sizeof far_from / sizeof *far_from; i++) {
+        error why = {""};
+        snprintf(name, sizeof name, "w%d.zip", (int)i);
+        CHECK(write_archive(folder_path(path, name), far_from[i], &why));
+    }
+    snprintf(line, sizeof line, "python3 -c 'import sys, zipfile as z\nfor name in sys.argv[1:]:\n a = z.ZipFile(name); assert a.testzip() is None\n "
+             "assert all(a.read(\"m%%d\" %% k) == b\"h\" + bytes(7 * i %% 256 for i in range(k)) for k in range(%d))' %s/w[0-9].zip", WRITTEN, folder);
+    CHECK_EQ(system(line), 0);
+}
+
+/* By the sizes alone: without far members there are none of zip64's records, which simple readers do not know. */
+TEST(an_archive_that_is_written_has_zip64s_records_where_they_are_needed_alone)
+{
+    char path[600];
+    int64_t plain = WRITTEN * (30 + 46) + 22; /* headers and entries, the end */
+    for (int k = 0; k < WRITTEN; k++) plain += 2 * (k < 10 ? 2 : k < 100 ? 3 : 4) + 1 + k; /* names, heads and data */
+    for (size_t i = 0; i < sizeof far_from / sizeof *far_from; i++) {
+        error why = {""};
+        int64_t length = plain, at = 0;
+        CHECK(write_archive(folder_path(path, "w.zip"), far_from[i], &why));
+        for (int64_t k = 0; k < WRITTEN && far_from[i]; k++) {
+            const int64_t far = (int64_t)far_from[i];
+            const int64_t sizes = k + 1 >= far ? 16 : 0, header = at >= far ? 8 : 0;
+            length += (sizes ? 4 + sizes : 0) + (sizes + header ? 4 + sizes + header : 0);
+            at += 30 + (k < 10 ? 2 : k < 100 ? 3 : 4) + 1 + k + (sizes ? 4 + sizes : 0);
+        }
+        CHECK_EQ(source_file_bytes(path, &why), length + (far_from[i] ? 56 + 20 : 0));
+        unsigned char date[4];
+        CHECK(source_peek(path, 10, date, 4, "the test", &why) && memcmp(date, "\0\0\x21\0", 4) == 0); /* 1980-01-01, always */
+    }
+}
+
+TEST(a_directory_that_gets_no_memory_is_an_error)
+{
+    char path[600], number[32];
+    bool failed = true;
+    for (long n = 1; failed && n < 40; n++) {
+        error why = {""};
+        snprintf(number, sizeof number, "%ld", memory_calls() + n);
+        setenv("GGNN_TEST_FAIL_ALLOCATION", number, 1);
+        failed = !write_archive(folder_path(path, "w.zip"), 0, &why);
+        unsetenv("GGNN_TEST_FAIL_ALLOCATION");
+        if (failed) CHECK(strstr(why.text, "the archive's directory"));
+        else CHECK(n > 3); /* as often as it grows */
+    }
+    CHECK(!failed);
+}
+
 TEST(crc32_is_that_of_zip)
 {
     CHECK_EQ(crc32_more(0, "123456789", 9), 0xCBF43926);
@@ -929,6 +1067,7 @@ int main(int argc, char** argv)
     RUN(headers_of_all_versions_and_spellings_are_read);
     RUN(headers_that_lie_are_refused);
     RUN(shapes_of_up_to_four_dimensions_are_read);
+    RUN(a_header_that_is_written_is_read_back);
     RUN(prefixes_that_are_not_numpys_are_refused);
     RUN(one_text_is_read_whole);
     RUN(integers_of_floats_must_be_whole);
@@ -951,6 +1090,10 @@ int main(int argc, char** argv)
     RUN(a_member_unpacks_to_1032_times_its_size_at_most);
     RUN(members_that_unpack_to_more_or_less_than_declared_are_refused);
     RUN(packed_data_that_end_before_their_member_are_refused);
+    RUN(an_archive_that_is_written_is_read_back_with_zip64_from_any_size_on);
+    RUN(an_archive_that_is_written_is_read_by_pythons_zipfile);
+    RUN(an_archive_that_is_written_has_zip64s_records_where_they_are_needed_alone);
+    RUN(a_directory_that_gets_no_memory_is_an_error);
     RUN(crc32_is_that_of_zip);
     RUN(a_checksum_is_moved_by_as_many_bytes_as_follow);
     RUN(two_streams_of_a_member_have_its_checksum_together);

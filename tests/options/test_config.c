@@ -4,6 +4,7 @@
 
 #include "tests/capture.h"
 #include "tests/test.h"
+#include "datasets/dataset.h"
 #include "trainer/options/config.h"
 #include "trainer/options/config_rules.h"
 
@@ -109,6 +110,20 @@ static const struct {
 #undef AT
 };
 enum { OPTIONS = sizeof of / sizeof *of };
+
+/* Those of ggnn-train predict alone, as its help begins them. Its table has them behind the others. */
+static const char* const own[] = {"load FILE", "out FILE", "nodes train|val|test|FILE", "layer N", "write logits|classes"};
+enum { OWN = sizeof own / sizeof *own };
+
+/* What predict lacks of training's: these, and all but two of what a checkpoint keeps. */
+static bool is_of_training(const char* name)
+{
+    static const char list[] = " samplers parallel split-sampling split-partial balance partition-file save save-every save-steps resume log profile "
+                               "trace-step explain links ";
+    char word[60];
+    snprintf(word, sizeof word, " %s ", name);
+    return strstr(list, word) != NULL;
+}
 
 /* ==== helpers =================================================================================================== */
 
@@ -416,9 +431,9 @@ TEST(a_text_of_options_that_is_too_long_or_has_others_is_refused)
     CHECK(inherit(&c, text, CONFIG_TEXT_MAX - 1, &why) && c.hidden == 7);
     CHECK(!inherit(&c, text, CONFIG_TEXT_MAX, &why));
     CHECK_STR(why.text, "c: its options are 8192 bytes long");
-    for (int i = 0; i < OPTIONS + 1; i++) memcpy(text + 11 * i, "--hidden=7\n", 11);
-    CHECK(inherit(&c, text, 11 * OPTIONS, &why));
-    CHECK(!inherit(&c, text, 11 * (OPTIONS + 1), &why));
+    for (int i = 0; i < OPTIONS + OWN + 1; i++) memcpy(text + 11 * i, "--hidden=7\n", 11);
+    CHECK(inherit(&c, text, 11 * (OPTIONS + OWN), &why));
+    CHECK(!inherit(&c, text, 11 * (OPTIONS + OWN + 1), &why));
     CHECK_STR(why.text, "c: it has more options than there are");
     CHECK(!inherit(&c, "--depth=4\n", 10, &why));
     CHECK_STR(why.text, "c: its options are not those of this program: --depth: no such option");
@@ -539,7 +554,8 @@ static const char* wrong_with(const char* words)
 {
     static config c;
     static error why;
-    CHECK(parse(&c, &why, "--data x %s", words, "") == OPTIONS_GOOD);
+    const bool predicts = strncmp(words, "predict ", 8) == 0;
+    CHECK(parse(&c, &why, predicts ? "predict --data x --load c --out o.npy %s" : "--data x %s", words + 8 * predicts, "") == OPTIONS_GOOD);
     const bool good = config_finish(&c, &why);
     CHECK_EQ(good, !why.text[0]);
     return why.text;
@@ -556,6 +572,12 @@ static const char* const broken[][3] = {
     {"--links 9,8,7",
      "--links 9,8,7: has no effect without --explain",
      "--links 9,8,7 --explain"},
+    {"predict --layer 1 --write classes",
+     "--layer 1: says what is written, too; give one of them",
+     "predict --layer 1"},
+    {"predict --pipeline factored",
+     "--pipeline factored: devices that predict do all stages",
+     "predict --pipeline overlap"},
     {"--aggregator mean --model gcn",
      "--aggregator mean: has no effect without --model sage, whose aggregator it is",
      "--aggregator mean --model sage"},
@@ -893,6 +915,8 @@ static bool is_term(const char* text)
     int i = 0;
     snprintf(name, sizeof name, "%.*s", (int)(at - text), text);
     if (!strcmp(name, "tiers")) return true;
+    for (int k = 0; k < OWN; k++)
+        if (strncmp(own[k], name, strlen(name)) == 0 && own[k][strlen(name)] == ' ') return true;
     while (i < OPTIONS && strcmp(of[i].name, name)) i++;
     if (i == OPTIONS || at[0] != ' ' || at[1] == '&' || strncmp(at, " or ", 4) == 0) return i < OPTIONS;
     for (at += 1 + (at[1] == '!'); at; at = at[strcspn(at, "| ")] == '|' ? at + strcspn(at, "|") + 1 : NULL) {
@@ -1131,6 +1155,94 @@ TEST(a_list_of_devices_has_256_at_most)
     CHECK(strstr(why.text, ",2: at most 256 devices") != NULL);
 }
 
+/* ==== predict =================================================================================================== */
+
+TEST(the_help_of_predict_has_its_own_options_and_none_that_it_does_not_take)
+{
+    config c;
+    error why;
+    char begin[100];
+    for (int predicts = 0; predicts < 2; predicts++) {
+        capture();
+        CHECK(parse(&c, &why, predicts ? "predict --help" : "--help", "", "") == OPTIONS_HELP);
+        const char* help = captured();
+        CHECK(!strncmp(help, predicts ? "Usage: ggnn-train predict --load " : "Usage: ggnn-train --data FILE [options]\n", 33));
+        for (int k = 0; k < OWN; k++) {
+            snprintf(begin, sizeof begin, "\n  --%s", own[k]);
+            CHECK_EQ(strstr(help, begin) != NULL, predicts);
+        }
+        for (int i = 0; i < OPTIONS; i++) {
+            const bool open = !strcmp(of[i].name, "split") || !strcmp(of[i].name, "eval");
+            snprintf(begin, sizeof begin, "\n  --%s%s", of[i].name, of[i].kind == FLAG ? "" : " ");
+            if (!CHECK_EQ(strstr(help, begin) != NULL, !predicts || open || (of[i].keep == FREE && !is_of_training(of[i].name)))) printf("  --%s\n", of[i].name);
+        }
+        if (predicts) CHECK(!strstr(help, "\nModel\n") && strstr(help, "\nPredictions\n") && strstr(help, "\nExit status: 0 done, 1 failure, 2 wrong usage, 130 interrupted (--out is as it was).\n"));
+    }
+}
+
+TEST(each_command_refuses_the_options_of_the_other)
+{
+    static const char* const word[OWN] = {"load c", "out o.npy", "nodes test", "layer 1", "write logits"};
+    config c;
+    error why;
+    char words[200];
+    for (int i = 0; i < OPTIONS; i++) {
+        const bool taken = parse(&c, &why, "predict --data x --load c --out o.npy %s", given(i, other_of(i)), "") == OPTIONS_GOOD;
+        CHECK_EQ(taken, !is_of_training(of[i].name));
+        snprintf(words, sizeof words, "--%s: an option of training, which ggnn-train predict does not take", of[i].name);
+        if (!taken) CHECK_STR(why.text, words);
+    }
+    for (int k = 0; k < OWN; k++) {
+        CHECK(parse(&c, &why, "--data x --%s", word[k], "") == OPTIONS_WRONG);
+        snprintf(words, sizeof words, "--%.*s: an option of ggnn-train predict alone", (int)strcspn(word[k], " "), word[k]);
+        CHECK_STR(why.text, words);
+    }
+}
+
+TEST(predict_needs_checkpoint_data_and_an_output_of_a_known_format)
+{
+    static const char* const lacks[][2] = {{"predict --data x --out o.npy", "--load FILE.ckpt: missing (predict --help lists the options)"},
+                                           {"predict --load c --out o.npy", "--data FILE: missing (predict --help lists the options)"},
+                                           {"predict --load c --data x", "--out FILE.npy: missing (predict --help lists the options)"}};
+    static const char* const wrong[][2] = {{"--out o.txt", "--out o.txt: its name has to end in .npy or .csv"}, {"--out npy", "--out npy: its name has to end in .npy or .csv"},
+                                           {"--layer 4", "--layer 4: c has 3 layers"}, {"--data p.{r}", "--data p.{r}: predict reads a whole graph, not a part for each device"},
+                                           {"--out c.npy --load c.npy", "--out c.npy: that is the checkpoint of --load"}, {"--nodes o.npy", "--out o.npy: that is the file of --nodes"},
+                                           {"--data o.npy", "--out o.npy: that is the data"}};
+    config c;
+    error why;
+    char words[200];
+    for (int i = 0; i < 3; i++) {
+        CHECK(parse(&c, &why, lacks[i][0], "", "") == OPTIONS_WRONG);
+        CHECK_STR(why.text, lacks[i][1]);
+    }
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        snprintf(words, sizeof words, "predict %s", wrong[i][0]);
+        CHECK_STR(wrong_with(words), wrong[i][1]);
+    }
+    CHECK_STR(wrong_with("predict --layer 3 --nodes train"), "");
+}
+
+/* Its options are the checkpoint's, which contradictions are errors of, but for --eval and --split. */
+TEST(predict_takes_the_options_of_the_checkpoint_and_works_out_its_own)
+{
+    char text[CONFIG_TEXT_MAX];
+    config was, c;
+    error why;
+    CHECK(parse(&was, &why, "--data x --partition pagraph --devices 2 --hidden 9 --eval sampled --eval-every 0 --split 2 --epochs 7", "", "") == OPTIONS_GOOD && config_finish(&was, &why));
+    const size_t length = config_text(&was, text);
+    CHECK(parse(&c, &why, "predict --data x --load c --out o.csv --nodes val", "", "") == OPTIONS_GOOD && inherit(&c, text, length, &why) && config_finish(&c, &why));
+    CHECK(c.predicts && !was.predicts && c.hidden == 9 && c.eval == EVAL_SAMPLED && c.split == 2 && c.eval_every == 1 && !c.layer);
+    CHECK(c.partition == PARTITION_NONE && c.shuffle == SHUFFLE_GLOBAL && was.shuffle == SHUFFLE_LOCAL);
+    CHECK(c.out_csv && c.nodes_of == SPLIT_VAL && !strcmp(c.resume, "c"));
+    CHECK(parse(&c, &why, "predict --data x --load c --out o.npy --nodes ids --eval full --split 1 --layer 2 --epochs 7", "", "") == OPTIONS_GOOD);
+    CHECK(inherit(&c, text, length, &why) && config_finish(&c, &why));
+    CHECK(c.eval == EVAL_FULL && c.split == 1 && c.layer == 2 && !c.out_csv && !c.nodes_of);
+    CHECK(parse(&c, &why, "predict --data x --load c --out o.npy --hidden 8", "", "") == OPTIONS_GOOD && !inherit(&c, text, length, &why));
+    CHECK_STR(why.text, "--hidden 8 contradicts c, which was trained with --hidden 9");
+    CHECK(parse(&c, &why, "predict --data x --load c --out o.npy --epochs 8", "", "") == OPTIONS_GOOD && !inherit(&c, text, length, &why));
+    CHECK_STR(why.text, "--epochs 8 contradicts c, which was trained with --epochs 7");
+}
+
 int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : NULL;
@@ -1154,5 +1266,9 @@ int main(int argc, char** argv)
     RUN(a_list_of_devices_has_256_at_most);
     RUN(a_training_samples_as_its_options_say);
     RUN(the_rate_of_each_step_is_that_of_schedule_and_warmup);
+    RUN(the_help_of_predict_has_its_own_options_and_none_that_it_does_not_take);
+    RUN(each_command_refuses_the_options_of_the_other);
+    RUN(predict_needs_checkpoint_data_and_an_output_of_a_known_format);
+    RUN(predict_takes_the_options_of_the_checkpoint_and_works_out_its_own);
     return test_finish();
 }

@@ -31,22 +31,6 @@ static void unlabel(const char* path, uint8_t part)
     poison(path, "label", 0, label, sizeof label);
 }
 
-/* Copies the checkpoint with other contents of one section. */
-static void forge_bytes(const char* from, const char* to, const char* section, const void* data, int64_t bytes)
-{
-    ggnn_file f;
-    ggnn_file_writer w;
-    CHECK(ggnn_file_open(&f, from) && ggnn_file_create(&w, to));
-    for (int32_t i = 0; i < f.num_sections; i++) {
-        const ggnn_file_section* s = &f.section[i];
-        int64_t count = bytes / ggnn_file_type_bytes(s->type);
-        if (strcmp(s->name, section) != 0) CHECK(ggnn_file_copy(&w, &f, s));
-        else CHECK(ggnn_file_append(&w, section, (ggnn_file_type)s->type, 1, &count, data));
-    }
-    CHECK(ggnn_file_commit(&w));
-    ggnn_file_close(&f);
-}
-
 static const char small[] = "--data karate.ggnn --fanout 4,3 --hidden 4";
 
 /* ==== checkpoints =============================================================================================== */
@@ -117,17 +101,8 @@ TEST(other_features_labels_or_splits_are_refused_by_name)
 
 TEST(a_checkpoint_of_version_0_1_goes_on_with_a_warning)
 {
-    static unsigned char bytes[checkpoint_0_1_bytes];
     if (sizeof(ggnn_node) > 4) SKIP("the checkpoint is one of 32-bit ids");
-    for (size_t i = 0; i < sizeof checkpoint_0_1 / sizeof *checkpoint_0_1; i++) {
-        unsigned char* to = bytes + checkpoint_0_1[i].offset;
-        for (const char* hex = checkpoint_0_1[i].hex; *hex; hex += 2) {
-            unsigned byte;
-            CHECK(sscanf(hex, "%2x", &byte) == 1);
-            *to++ = (unsigned char)byte;
-        }
-    }
-    write_file("old", bytes, sizeof bytes);
+    write_checkpoint_0_1("old");
     unlink("log");
     CHECK_EQ(train("--data karate.ggnn --resume old --epochs 6 --log log --save new"), 0);
     CHECK(says("warning: --resume old: version 0.1 wrote it") && says("is not checked"));

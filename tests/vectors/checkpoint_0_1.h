@@ -5,6 +5,9 @@
    Continued by 0.1.0 itself with --epochs 6, epochs 4 to 6 had the losses at the end. Bytes not listed are zeros. */
 #ifndef CHECKPOINT_0_1_H
 #define CHECKPOINT_0_1_H
+#include "tests/folder.h"
+#include "tests/test.h"
+
 enum { checkpoint_0_1_bytes = 45056 };
 static const struct {
     int offset;
@@ -94,4 +97,19 @@ static const struct {
     {41520, "045034be49a5953f48548e3b"},
 };
 static const double checkpoint_0_1_losses[] = {0.6720624102012599, 0.6172604126858792, 0.6332150356868929};
+
+/* Writes it at path. */
+static inline void write_checkpoint_0_1(const char* path)
+{
+    static unsigned char bytes[checkpoint_0_1_bytes];
+    for (size_t i = 0; i < sizeof checkpoint_0_1 / sizeof *checkpoint_0_1; i++) {
+        unsigned char* to = bytes + checkpoint_0_1[i].offset;
+        for (const char* hex = checkpoint_0_1[i].hex; *hex; hex += 2) {
+            unsigned byte;
+            CHECK(sscanf(hex, "%2x", &byte) == 1);
+            *to++ = (unsigned char)byte;
+        }
+    }
+    write_file(path, bytes, sizeof bytes);
+}
 #endif

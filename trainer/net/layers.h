@@ -214,7 +214,7 @@ typedef struct {
     void* context;
 } net_watch;
 
-enum { NET_PARAMS_MAX = 10 * NET_LAYERS_MAX, NET_SEGMENT = 256 };
+enum { NET_SEGMENT = 256 };
 struct net {
     /* what it is made of */
     net_config   config;

@@ -388,6 +388,12 @@ net_rows net_forward(net* n, const mini_batch* b, uint32_t step, bool training)
     return (net_rows){x.v, x.ld, device_size(n->device, x.rows), x.cols};
 }
 
+net_rows net_output(const net* n, int32_t l)
+{
+    const mat *h = &n->layer[l].h, *logits = &n->layer[n->config.layers - 1].h;
+    return (net_rows){h->v, h->ld, device_size(n->device, logits->rows), h->cols};
+}
+
 /* ---- evaluation ----------------------------------------------------------------------------------------------- */
 
 /* Layer l as evaluation runs it: a copy, so that training's matrices stay its own. */

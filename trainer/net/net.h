@@ -30,7 +30,7 @@
 extern "C" {
 #endif
 
-enum { NET_LAYERS_MAX = GGNN_HOPS_MAX };
+enum { NET_LAYERS_MAX = GGNN_HOPS_MAX, NET_PARAMS_MAX = 10 * NET_LAYERS_MAX };
 
 /* Choices for option tables, in the order of the enumerators. */
 #define NET_MODELS "gcn|sage|gat|mlp"
@@ -137,6 +137,9 @@ const mini_batch* net_whole(const net* n);
    on. The batch must have one hop a layer (MLP: of fanout 0, as it reads no neighbours), and stay as it is until
    net_backward has run; the rows are valid until the next net_forward. Waits for the number of rows. */
 net_rows net_forward(net* n, const mini_batch* b, uint32_t step, bool training);
+
+/* After net_forward: what layer l gave for the same nodes, which are the first targets of every layer. */
+net_rows net_output(const net* n, int32_t l);
 
 /* After net_forward: the cross-entropy of the labelled seeds, or the binary cross-entropy with logits where outputs is
    1, over batch->known; and its gradient for net_backward. 0 where known is 0. Waits. */

@@ -6,6 +6,7 @@
 #include "common/printable.h"
 #include "common/same_file.h"
 #include "common/sibling.h"
+#include "datasets/dataset.h"
 #include "datasets/hotness.h"
 #include "trainer/ranks/comm.h"
 #include "trainer/options/config_rules.h"
@@ -19,7 +20,10 @@ enum {
     KEPT = SAME | DEFAULT,
     OWNERS = 8,    /* in --parallel split it says who owns which node, on which no batch depends: not kept then */
     TIERS = 16,    /* says where graph and features lie: given, it makes a plan of tiers */
-    NO_RESULT = 32 /* no loss, score or weight depends on it */
+    NO_RESULT = 32, /* no loss, score or weight depends on it */
+    TRAINS = 64,    /* of training alone: predict does not take it. What is kept it takes as --resume does */
+    PREDICTS = 128, /* of predict alone */
+    OPEN = 256      /* kept, and predict's own where it is given */
 };
 
 typedef struct {
@@ -38,7 +42,7 @@ static const entry table[] = {
     {0, NO_RESULT, AT(verify), 0, {"verify", OPTION_FLAG, 0, 0, 0, 0,
         "Before training, compare the parts of --data that it reads with the file's checksums: each process reads them once. "
         "Not given: damaged rows train on unnoticed; only the file's table is checked.", 0}},
-    {0, SAME, AT(split), 0, {"split", OPTION_INT, 0, 0, 1e9, 0, "Which of the file's splits, from 0.", 0}},
+    {0, SAME | OPEN, AT(split), 0, {"split", OPTION_INT, 0, 0, 1e9, 0, "Which of the file's splits, from 0.", 0}},
     {0, SAME, AT(loss), 0, {"loss", OPTION_CHOICE, 0, 0, 0, "auto|ce|bce",
         "Cross-entropy, or binary with one logit; auto: bce for two classes and for real targets.", 0}},
 
@@ -84,13 +88,13 @@ static const entry table[] = {
     {0, SAME, AT(patience), 0, {"patience", OPTION_INT, 0, 0, 1 << 24, 0,
         "Stop after that many evaluations without a better validation loss; 0: never.", 0}},
 
-    {"Evaluation", SAME, AT(eval), 0, {"eval", OPTION_CHOICE, 0, 0, 0, "full|sampled",
+    {"Evaluation", SAME | OPEN, AT(eval), 0, {"eval", OPTION_CHOICE, 0, 0, 0, "full|sampled",
         "full: all neighbours, a layer at a time over all nodes; of graphs of fewer than 2^31 edges.", 0}},
     {0, SAME, AT(eval_every), "1", {"eval-every", OPTION_INT, 0, 0, 1 << 24, 0,
         "Epochs between looks at the validation loss; 0: no evaluation at all.", 0}},
     {0, ALIKE | NO_RESULT, AT(eval_memory), "4G", {"eval-memory", OPTION_BYTES, 0, 0, HUGE_INT, 0,
         "If the rows between layers, 8 N hidden bytes (more only where GAT's last layer or pool's features are wider "
-        "than hidden), are more, full evaluation keeps them in an unlinked file beside --save or --data.", 0}},
+        "than hidden), are more, full evaluation keeps them in an unlinked file beside --save, --out or --data.", 0}},
 
     {"Machine", SAME, AT(seed), "1", {"seed", OPTION_INT, 0, 0, HUGE_INT, 0, "Of everything random.", 0}},
     {0, NO_RESULT, AT(threads), 0, {"threads", OPTION_INT, 0, 0, 4096, 0,
@@ -114,19 +118,19 @@ static const entry table[] = {
     {"Several devices", 0, AT(devices), "1", {"devices", OPTION_INT, 0, 1, CONFIG_DEVICES_MAX, 0,
         "Train together: each computes a slice of every --batch, gradients are added in their order. A thread each. With "
         "--pipeline factored slices are one fewer, and go to whichever device is free; one device alternates.", 0}},
-    {0, NO_RESULT, AT(samplers), 0, {"samplers", OPTION_INT, 0, 0, CONFIG_DEVICES_MAX, 0,
+    {0, NO_RESULT | TRAINS, AT(samplers), 0, {"samplers", OPTION_INT, 0, 0, CONFIG_DEVICES_MAX, 0,
         "--pipeline factored: so many devices sample until an epoch is sampled, then train as well; 0: by the measured "
         "times of both, from the second epoch on.", 0}},
     {0, 0, AT(device_list), 0, {"device-list", OPTION_TEXT, 0, 0, 0, "N,N,...",
         "CUDA: on which of the machine's devices, as CUDA numbers them; one may be named again. Not given: each in turn.",
         0}},
-    {0, ALIKE, AT(parallel), 0, {"parallel", OPTION_CHOICE, 0, 0, 0, "data|split",
+    {0, ALIKE | TRAINS, AT(parallel), 0, {"parallel", OPTION_CHOICE, 0, 0, 0, "data|split",
         "data: the seeds of a batch are cut into slices, a device each. split: each layer of one batch is, by owner of its nodes, "
         "so that nothing is computed or loaded twice (GSplit).", 0}},
-    {0, ALIKE, AT(split_sampling), "cooperative", {"split-sampling", OPTION_CHOICE, 0, 0, 0, "single|cooperative",
+    {0, ALIKE | TRAINS, AT(split_sampling), "cooperative", {"split-sampling", OPTION_CHOICE, 0, 0, 0, "single|cooperative",
         "split: devices take turns to sample a whole batch, which is then split; or each samples the nodes that it owns. Results "
         "differ by rounding.", 0}},
-    {0, ALIKE, AT(split_partial), 0, {"split-partial", OPTION_FLAG, 0, 0, 0, 0,
+    {0, ALIKE | TRAINS, AT(split_partial), 0, {"split-partial", OPTION_FLAG, 0, 0, 0, 0,
         "split, GraphSAGE's mean: owners send sums over their own neighbours of a node rather than each neighbour's row. Sums in "
         "another order: results differ by rounding.", 0}},
     {0, ALIKE | NO_RESULT, AT(store), 0, {"store", OPTION_CHOICE, 0, 0, 0, "auto|parts|replica|shards",
@@ -144,10 +148,10 @@ static const entry table[] = {
         "split: which device owns which node (ggnn-data partition --help); not given: mincut. data: pagraph alone: each device has "
         "training nodes of its own, whose neighbourhoods overlap (PaGraph, Eq. 1), and its --cache, and all that it stores with --store "
         "replica, is of what these reach.", 0}},
-    {0, ALIKE, AT(balance), 0, {"balance", OPTION_CHOICE, 0, 0, 0, DIVIDE_BALANCES,
+    {0, ALIKE | TRAINS, AT(balance), 0, {"balance", OPTION_CHOICE, 0, 0, 0, DIVIDE_BALANCES,
         "split, --partition metis: devices own equally many nodes, or nodes of which --presample-epochs before training compute "
         "equally many edges.", 0}},
-    {0, 0, AT(partition_file), 0, {"partition-file", OPTION_TEXT, 0, 0, 0, "FILE",
+    {0, TRAINS, AT(partition_file), 0, {"partition-file", OPTION_TEXT, 0, 0, 0, "FILE",
         "From ggnn-data partition, as many parts as there are devices: of split, by any --method; else that of --partition pagraph.", 0}},
     {0, SAME | OWNERS, AT(closure_limit), "100000", {"closure-limit", OPTION_INT, 0, 0, 2147483647, 0,
         "--partition pagraph: nodes around a training node that are looked at to choose its device.", 0}},
@@ -199,26 +203,39 @@ static const entry table[] = {
     {0, ALIKE | NO_RESULT, AT(placement), 0, {"placement", OPTION_CHOICE, 0, 0, 0, "best|pruned|exact|clique",
         "How parts are placed on a --topology, or the driver's links (ggnn-data place --help).", 0}},
 
-    {"Files and reports", NO_RESULT, AT(save), 0, {"save", OPTION_TEXT, 0, 0, 0, "FILE",
+    {"Files and reports", NO_RESULT | TRAINS, AT(save), 0, {"save", OPTION_TEXT, 0, 0, 0, "FILE",
         "Checkpoint: written at the end, when interrupted, and every --save-every epochs.", 0}},
-    {0, ALIKE | NO_RESULT, AT(save_every), "1", {"save-every", OPTION_INT, 0, 0, 1 << 24, 0, "Epochs between two; 0: none.", 0}},
-    {0, ALIKE | NO_RESULT, AT(save_steps), 0, {"save-steps", OPTION_INT, 0, 0, 1 << 30, 0,
+    {0, ALIKE | NO_RESULT | TRAINS, AT(save_every), "1", {"save-every", OPTION_INT, 0, 0, 1 << 24, 0, "Epochs between two; 0: none.", 0}},
+    {0, ALIKE | NO_RESULT | TRAINS, AT(save_steps), 0, {"save-steps", OPTION_INT, 0, 0, 1 << 30, 0,
         "And every so many mini-batches; 0: not.", 0}},
-    {0, 0, AT(resume), 0, {"resume", OPTION_TEXT, 0, 0, 0, "FILE",
+    {0, TRAINS, AT(resume), 0, {"resume", OPTION_TEXT, 0, 0, 0, "FILE",
         "Go on from a checkpoint, bit for bit; name --data too, and --save to go on saving. What it fixes: below.", 0}},
-    {0, NO_RESULT, AT(log), 0, {"log", OPTION_TEXT, 0, 0, 0, "FILE",
+    {0, NO_RESULT | TRAINS, AT(log), 0, {"log", OPTION_TEXT, 0, 0, 0, "FILE",
         "JSON lines (trainer/report.h has the schema); with --resume appended to, a torn last line cut off.", 0}},
-    {0, NO_RESULT, AT(profile), 0, {"profile", OPTION_FLAG, 0, 0, 0, 0,
+    {0, NO_RESULT | TRAINS, AT(profile), 0, {"profile", OPTION_FLAG, 0, 0, 0, 0,
         "Print where time and, on the CPU, bytes went. CUDA: waits for every operation, so nothing overlaps.", 0}},
-    {0, NO_RESULT, AT(trace_step), 0, {"trace-step", OPTION_INT, 0, 0, 1 << 30, "N",
+    {0, NO_RESULT | TRAINS, AT(trace_step), 0, {"trace-step", OPTION_INT, 0, 0, 1 << 30, "N",
         "Print the N-th step, counted from 1 over all epochs as the log's \"step\" is: blocks, rows of each layer, GAT's "
         "coefficients, loss, gradients, update. Tables of 40 rows and 8 columns at most; --log gets the same arrays in full "
         "precision. For a small graph and --hidden; CPU, one device.", 0}},
-    {0, 0, AT(explain), 0, {"explain", OPTION_FLAG, 0, 0, 0, 0,
+    {0, TRAINS, AT(explain), 0, {"explain", OPTION_FLAG, 0, 0, 0, 0,
         "Train an epoch, or --epochs, without evaluation; then print what lies where, what was read from where, how long each "
         "stage took, and which of the settings above would be fastest with --device-memory and --links.", 0}},
-    {0, NO_RESULT, AT(links_text), "1500,50,12", {"links", OPTION_TEXT, 0, 0, 0, "OWN,PEER,HOST",
+    {0, NO_RESULT | TRAINS, AT(links_text), "1500,50,12", {"links", OPTION_TEXT, 0, 0, 0, "OWN,PEER,HOST",
         "explain: GB/s at which a device reads its own memory, another device's (with --topology: its links'), the host's.", 0}},
+
+    {"Predictions", PREDICTS, AT(resume), 0, {"load", OPTION_TEXT, 0, 0, 0, "FILE",
+        "The checkpoint. Its weights of the best epoch are taken, those of the test score that training printed, and all options that shape "
+        "a network.", 0}},
+    {0, PREDICTS, AT(out), 0, {"out", OPTION_TEXT, 0, 0, 0, "FILE",
+        "NAME.npy or NAME.csv; row i is of the i-th node asked for. .npy: (rows, width) of float, of classes (rows) of int32. .csv: a "
+        "node's id in --data, its external id where --data has them, then its numbers. Complete, or what was there before stays.", 0}},
+    {0, PREDICTS, AT(nodes), 0, {"nodes", OPTION_TEXT, 0, 0, 0, "train|val|test|FILE",
+        "Whose rows: a part of --split of --data; or a .npy of ids, in any order, as often as they are there. Not given: all nodes.", 0}},
+    {0, ALIKE | PREDICTS, AT(layer), 0, {"layer", OPTION_INT, 0, 1, NET_LAYERS_MAX, 0,
+        "The output of that layer, from 1, which is --hidden wide (after activation and norm). Not given: the last one's, the logits.", 0}},
+    {0, ALIKE | PREDICTS, AT(write), 0, {"write", OPTION_CHOICE, 0, 0, 0, "logits|classes",
+        "classes: the one of the largest logit, the first of several; of a single logit 1 where it is above 0, else 0.", 0}},
 };
 enum { ENTRIES = sizeof table / sizeof table[0] };
 
@@ -249,31 +266,60 @@ static void bind(config* c, option bound[ENTRIES + 1])
     }
 }
 
-/* "--data --threads ...": the options that have these marks alone, of those in `of`. */
+/* "--data --threads ...": the options of training that have these marks alone, of those in `of`. */
 static void print_marked(int of, int marks)
 {
     for (int i = 0, column = 1; i < ENTRIES; i++) {
-        if ((table[i].marks & of) != marks) continue;
+        if ((table[i].marks & of) != marks || table[i].marks & PREDICTS) continue;
         column += 3 + (int)strlen(table[i].o.name);
         printf("%s--%s", column > 100 ? "\n  " : " ", table[i].o.name);
         if (column > 100) column = 5 + (int)strlen(table[i].o.name);
     }
 }
 
-static void print_help(config* c)
+/* Is it an option that the help of this command lists? predict takes those of a checkpoint, but does not list them. */
+static bool is_listed(const config* c, const entry* e)
+{
+    if (!c->predicts) return !(e->marks & PREDICTS);
+    return !(e->marks & TRAINS) && (!(e->marks & KEPT) || e->marks & OPEN);
+}
+
+static void print_groups(config* c)
 {
     option bound[ENTRIES + 1], group[ENTRIES + 1];
     bind(c, bound);
-    printf("Usage: ggnn-train --data FILE [options]\n\n"
-           "Trains a graph neural network on a .ggnn file and prints its test score at the epoch of the least\n"
-           "validation loss. Options take a value after a blank or '='; defaults in brackets.\n");
     for (int i = 0, end; i < ENTRIES; i = end) {
-        for (end = i + 1; end < ENTRIES && !table[end].group;) end++;
+        int count = 0;
         memset(group, 0, sizeof group);
-        memcpy(group, bound + i, (size_t)(end - i) * sizeof *group);
+        for (end = i; end < ENTRIES && (end == i || !table[end].group); end++)
+            if (is_listed(c, &table[end])) group[count++] = bound[end];
+        if (!count) continue;
         printf("\n%s\n", table[i].group);
         options_help(group, stdout);
     }
+}
+
+static void print_predict_help(config* c)
+{
+    printf("Usage: ggnn-train predict --load FILE.ckpt --data FILE --out FILE.npy|FILE.csv [options]\n\n"
+           "Writes what a trained network says of nodes: logits, classes, or a layer's output (embeddings). --data may be\n"
+           "another graph than that of training, with as many features a node; it needs no labels and no splits.\n"
+           "Options take a value after a blank or '='; defaults in brackets.\n");
+    print_groups(c);
+    printf("\nAll other options are the checkpoint's: one that is given and contradicts it is an error. --eval and --split\n"
+           "are the checkpoint's where they are not given.\n"
+           "\nMemory: the --eval-memory of full evaluation; 4 bytes a node asked for, and 24 where ids of --nodes do not rise\n"
+           "(64-bit ids: 8, 32); 4,096 rows of each device. Rows go to the disk as they come; those of .csv lie in an\n"
+           "unlinked file beside --out until all have. After --fanout full the whole graph is one batch, as in training.\n"
+           "\nExit status: 0 done, 1 failure, 2 wrong usage, 130 interrupted (--out is as it was).\n");
+}
+
+static void print_help(config* c)
+{
+    printf("Usage: ggnn-train --data FILE [options]\n       ggnn-train COMMAND ...     (the last lines list the commands)\n\n"
+           "Trains a graph neural network on a .ggnn file and prints its test score at the epoch of the least\n"
+           "validation loss. Options take a value after a blank or '='; defaults in brackets.\n");
+    print_groups(c);
     printf("\nA checkpoint fixes graph, features, labels, splits, the weights that --sampler weighted reads, what\n"
            "--preprocess reads, and all options but these, which may differ when it is resumed:\n ");
     print_marked(KEPT, 0);
@@ -286,23 +332,35 @@ static void print_help(config* c)
            "--version names the version.\n");
 }
 
+/* Is all there that cannot be done without, and nothing of the other command? */
+static bool check_given(const config* c, error* why)
+{
+    const struct {
+        const char *name, *value;
+    } needed[] = {{"--data FILE", c->data}, {"--load FILE.ckpt", c->resume}, {"--out FILE.npy", c->out}};
+    for (int i = 0; i < ENTRIES; i++) {
+        if (!c->given[i] || !(table[i].marks & (c->predicts ? TRAINS : PREDICTS))) continue;
+        return error_set(why, "--%s: %s", table[i].o.name, c->predicts ? "an option of training, which ggnn-train predict does not take"
+                                                                      : "an option of ggnn-train predict alone");
+    }
+    for (int i = 0; i < (c->predicts ? 3 : 1); i++)
+        if (!needed[i].value) return error_set(why, "%s: missing (%s--help lists the options)", needed[i].name, c->predicts ? "predict " : "");
+    return true;
+}
+
 options_result config_parse(config* c, int argc, char** argv, error* why)
 {
     option bound[ENTRIES + 1];
     int arguments;
+    const bool predicts = argc > 1 && strcmp(argv[1], "predict") == 0;
     set_defaults(c);
     bind(c, bound);
-    options_result result = options_parse(bound, argc, argv, NULL, &arguments, 0, 0, why);
-    if (result == OPTIONS_HELP) {
-        set_defaults(c);
-        print_help(c);
-    }
+    options_result result = options_parse(bound, argc - predicts, argv + predicts, NULL, &arguments, 0, 0, why);
+    if (result == OPTIONS_HELP) set_defaults(c);
+    c->predicts = predicts;
+    if (result == OPTIONS_HELP) (predicts ? print_predict_help : print_help)(c);
     if (c->fanout_text && strcmp(c->fanout_text, "-1") == 0) c->fanout_text = "full";
-    if (result == OPTIONS_GOOD && !c->data) {
-        error_set(why, "--data FILE: missing (--help lists the options)");
-        return OPTIONS_WRONG;
-    }
-    return result;
+    return result == OPTIONS_GOOD && !check_given(c, why) ? OPTIONS_WRONG : result;
 }
 
 /* ==== values as text ============================================================================================ */
@@ -464,7 +522,8 @@ bool config_inherit(config* c, const char* path, const char* text, size_t length
         }
         value_text(c, e, now_text, sizeof now_text);
         value_text(&was, e, was_text, sizeof was_text);
-        bool fixed = (e->marks & SAME) || was.schedule == SCHEDULE_COSINE; /* which --epochs has a part in */
+        if (c->predicts && e->marks & OPEN) continue;
+        bool fixed = (e->marks & SAME) || c->predicts || was.schedule == SCHEDULE_COSINE; /* which --epochs has a part in */
         if (fixed && strcmp(now_text, was_text) != 0)
             return error_set(why, "--%s %s contradicts %s, which was trained with --%s %s", e->o.name, now_text, path,
                              e->o.name, was_text[0] ? was_text : "not given");
@@ -591,6 +650,24 @@ static void set_others(config* c)
     } else if (c->partition == PARTITION_PAGRAPH && !is_given(c, AT(shuffle)) && !c->resume) c->shuffle = SHUFFLE_LOCAL;
 }
 
+/* A prediction has no training nodes that could be whose, and evaluates whatever training did. */
+static bool set_prediction(config* c, error* why)
+{
+    static const char* const part[] = {"", "train", "val", "test"};
+    if (!c->predicts) return true;
+    c->eval_every = 1;
+    c->partition = PARTITION_NONE;
+    c->shuffle = SHUFFLE_GLOBAL;
+    for (int k = SPLIT_TRAIN; k <= SPLIT_TEST; k++)
+        if (c->nodes && strcmp(c->nodes, part[k]) == 0) c->nodes_of = k;
+    const size_t length = strlen(c->out);
+    const char* ending = length < 4 ? "" : c->out + length - 4;
+    c->out_csv = strcmp(ending, ".csv") == 0;
+    if (!c->out_csv && strcmp(ending, ".npy") != 0) return error_set(why, "--out %s: its name has to end in .npy or .csv", c->out);
+    if (c->layer > c->layers) return error_set(why, "--layer %d: %s has %d layers", (int)c->layer, c->resume, (int)c->layers);
+    return !strstr(c->data, CONFIG_RANK) || error_set(why, "--data %s: predict reads a whole graph, not a part for each device", c->data);
+}
+
 /* What depends on this build, on the processes, or on how much a number is. */
 static bool check_others(const config* c, error* why)
 {
@@ -612,8 +689,10 @@ static bool check_others(const config* c, error* why)
 static bool check_names(const config* c, error* why)
 {
     const file_read input[] = {{c->data, "the data"}, {c->ranking, "the ranking"}, {c->partition_file, "the partition"},
-                               {c->topology, "the topology"}, {c->resume, "the checkpoint of --resume"}};
+                               {c->topology, "the topology"}, {c->resume, c->predicts ? "the checkpoint of --load" : "the checkpoint of --resume"},
+                               {c->nodes_of ? NULL : c->nodes, "the file of --nodes"}};
     if (!same_file_as_none("--save", c->save, input, 4, why) || !same_file_as_none("--log", c->log, input, 5, why)) return false;
+    if (!same_file_as_none("--out", c->out, input, 6, why)) return false;
     return !same_file(c->log, c->save) || error_set(why, "--log %s: --save writes there", c->log);
 }
 
@@ -636,7 +715,7 @@ static void look(config_option* to, const void* of, const char* name)
 bool config_finish(config* c, error* why)
 {
     set_others(c);
-    return set_fanout(c, why) && set_tiers(c, why) && set_device_list(c, why) && config_check_rules(look, c, why) &&
+    return set_prediction(c, why) && set_fanout(c, why) && set_tiers(c, why) && set_device_list(c, why) && config_check_rules(look, c, why) &&
            check_others(c, why) && check_names(c, why);
 }
 

@@ -27,6 +27,7 @@ enum { PARTITION_NONE, PARTITION_PAGRAPH = 1 + DIVIDE_PAGRAPH }; /* else a divid
 typedef enum { SHUFFLE_GLOBAL, SHUFFLE_LOCAL } config_shuffle;
 typedef enum { GATHER_POINTER, GATHER_EXCHANGE } config_gather;
 typedef enum { LOSS_AUTO, LOSS_CE, LOSS_BCE } config_loss;
+typedef enum { WRITE_LOGITS, WRITE_CLASSES } config_write;
 
 typedef struct {
     /* data */
@@ -69,11 +70,17 @@ typedef struct {
     const char *cache_bytes_text, *slopes_text, *ranking, *topology;
     int64_t reserve_bytes, device_memory, presample_epochs;
     /* files */
-    const char *save, *resume, *log;
+    const char *save, *resume, *log; /* resume: the checkpoint that options come from, of predict that of --load */
     int64_t save_every, save_steps;
     bool profile, explain;
     int64_t trace_step; /* from 1; 0: none */
     const char* links_text;
+    /* ggnn-train predict */
+    const char *out, *nodes;
+    int64_t layer; /* whose rows are written, from 1; 0: the last one's */
+    int write;
+
+    bool predicts; /* the first word was predict */
 
     /* worked out by config_finish */
     bool full_batch;
@@ -87,12 +94,15 @@ typedef struct {
     int64_t slopes[2];                  /* nanoseconds: of lists, of rows */
     bool slopes_measured;               /* --slopes measure: `slopes` are zeros until they are measured */
     char plain_fanout[12 * NET_LAYERS_MAX]; /* what fanout_text points to where it is not "full" */
+    bool out_csv;                       /* --out is text, not .npy */
+    int nodes_of;                       /* --nodes train, val, test: SPLIT_...; 0: a file's, or all */
 
     bool given[CONFIG_OPTIONS_MAX];  /* on the command line, by place in the table */
     char inherited[CONFIG_TEXT_MAX]; /* words of a checkpoint's options, where they have to stay */
 } config;
 
-/* Reads the command line, or prints help on standard output (OPTIONS_HELP). Checks each value alone. */
+/* Reads the command line, or prints help on standard output (OPTIONS_HELP). Checks each value alone. Where its first word is
+   predict, it is that of a prediction, which takes other options: c->predicts. */
 options_result config_parse(config* c, int argc, char** argv, error* why);
 
 /* Options that were not given and that shape the training become those of the checkpoint `path`; given ones that

@@ -21,6 +21,10 @@ const config_rule config_rules[] = {
     {"explain", EXCLUDES, "fanout full", "nothing is sampled with --fanout full; give a value a layer"},
     {"links", IDLE, "explain", ""},
 
+    /* predict */
+    {"layer", EXCLUDES, "write", "says what is written, too; give one of them"},
+    {"pipeline factored", EXCLUDES, "load", "devices that predict do all stages"},
+
     /* models */
     {"aggregator", IDLE, "model sage", ", whose aggregator it is"},
     {"aggregator importance", NEEDS, "sampler walk", ", whose visits are its weights; other samplers have none"},

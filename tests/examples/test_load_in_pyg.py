@@ -1,0 +1,130 @@
+"""examples/load_in_pyg.py: weights of ggnn-train in PyTorch Geometric's layers give the logits of ggnn-train predict; NumPy and the
+library safetensors read the files alike.
+
+python3 -m unittest discover -s tests/examples       (BUILD=FOLDER: the programs' folder, else build)
+"""
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+import warnings
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build"))
+EXAMPLE = os.path.join(ROOT, "examples", "load_in_pyg.py")
+
+
+def lacks(*names):
+    return [name for name in names if importlib.util.find_spec(name) is None]
+
+
+def run(name, *arguments):
+    done = subprocess.run([os.path.join(BUILD, name), *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          env=dict(os.environ, OMP_NUM_THREADS="1"))
+    if done.returncode:
+        raise AssertionError(f"{name} {arguments}: {done.stdout}")
+
+
+def write_arrays(folder):
+    """Directed edges, some of them twice; self-loops; nodes without neighbours; features of edges."""
+    import numpy as np
+    rng = np.random.default_rng(1)
+    nodes, edges = 160, 900
+    edge_index = np.stack([rng.integers(0, nodes, edges), rng.integers(0, nodes - 10, edges)])
+    edge_index[0, 200:] = (edge_index[1, 200:] + 4 * rng.integers(0, nodes, edges - 200)) % nodes  # of the same class
+    edge_index[:, 30:60] = edge_index[:, :30]
+    edge_index[0, 100:110] = edge_index[1, 100:110]
+    label = np.arange(nodes) % 4
+    part = rng.integers(0, 3, nodes)
+    arrays = {"edge_index": edge_index, "edge_feat": rng.normal(size=(edges, 3)).astype("f4"), "label": label,
+              "feat": (rng.normal(size=(nodes, 12)) + 2 * np.eye(4, 12)[label]).astype("f4"),
+              "train": part == 0, "val": part == 1, "test": part == 2}
+    os.mkdir(folder)
+    for name, array in arrays.items():
+        np.save(os.path.join(folder, name + ".npy"), array)
+
+
+@unittest.skipIf(lacks("numpy"), "NumPy is not installed")
+@unittest.skipUnless(os.path.exists(os.path.join(BUILD, "ggnn-train")), "ggnn-train is not built")
+class Weights(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = folder.name
+        write_arrays(cls.at("arrays"))
+        run("ggnn-data", "convert", cls.at("arrays"), cls.at("g.ggnn"), "--from", "npy", "--keep-duplicates")
+        run("ggnn-data", "export", cls.at("g.ggnn"), cls.at("graph"))
+
+    @classmethod
+    def at(cls, name):
+        return os.path.join(cls.folder, name)
+
+    def trained(self, options):
+        run("ggnn-train", "--data", self.at("g.ggnn"), *options.split(), "--epochs", 8, "--batch", 32, "--lr", .05, "--save", self.at("c"))
+        for name in "w.npz", "w.safetensors":
+            run("ggnn-train", "export", self.at("c"), self.at(name))
+
+    def pygs_difference(self, options):
+        import numpy as np
+        self.trained(options)
+        run("ggnn-train", "predict", "--load", self.at("c"), "--data", self.at("g.ggnn"), "--out", self.at("p.npy"))
+        ours, most = np.load(self.at("p.npy")), 0
+        self.assertGreater(ours.std(), .1)
+        for name in ["w.npz"] + ["w.safetensors"] * (not lacks("safetensors")):
+            pygs = self.example.logits(self.at(name), self.at("graph")).numpy()
+            self.assertEqual(pygs.shape, ours.shape)
+            most = max(most, float(abs(pygs - ours).max()))
+        return most
+
+    @unittest.skipIf(lacks("torch", "torch_geometric"), "torch or torch_geometric is not installed")
+    def test_pygs_layers_have_our_logits(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # PyG's own, of torch.jit
+            spec = importlib.util.spec_from_file_location("load_in_pyg", EXAMPLE)
+            self.example = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(self.example)
+        for options in ("--model gcn", "--model sage", "--model gat --heads 4 --out-heads 2", "--model gat --heads 1",
+                        "--model sage --aggregator gcn", "--model sage --aggregator pool", "--model gcn --residual --norm layer",
+                        "--model sage --residual --norm layer", "--model gat --residual --norm layer",
+                        "--model gat --edge-features", "--model sage --edge-features"):
+            with self.subTest(options):
+                difference = self.pygs_difference(options + " --layers 3 --hidden 16 --fanout 6,6,6")
+                print(f"\n  {options}: {difference:.2g}", end="")
+                self.assertLess(difference, 1e-5)
+
+    @unittest.skipIf(lacks("torch", "torch_geometric"), "torch or torch_geometric is not installed")
+    def test_it_runs_as_a_program(self):
+        import numpy as np
+        self.trained("--model gat --layers 2 --hidden 8 --fanout 4,4")
+        done = subprocess.run([sys.executable, "-B", "-W", "ignore", EXAMPLE, self.at("w.npz"), self.at("graph"), self.at("l.npy")],
+                              stdout=subprocess.PIPE, text=True, check=True)
+        self.assertEqual(done.stdout, f"{self.at('l.npy')}: 160 nodes, 4 logits each\n")
+        self.assertEqual(np.load(self.at("l.npy")).shape, (160, 4))
+
+    def test_numpy_reads_npz(self):
+        import numpy as np
+        self.trained("--model gat --heads 4 --layers 2 --hidden 16 --fanout 4,4")
+        with np.load(self.at("w.npz"), allow_pickle=False) as w:
+            about = json.loads(w["__metadata__"].item())
+            self.assertEqual((about["model"], about["heads"], w["convs.0.att_src"].shape), ("gat", "4", (1, 4, 4)))
+            self.assertTrue(all(w[name].dtype == np.float32 for name in w if name != "__metadata__"))
+
+    @unittest.skipIf(lacks("safetensors"), "safetensors is not installed")
+    def test_safetensors_reads_what_numpy_reads(self):
+        import numpy as np
+        from safetensors import safe_open
+        self.trained("--model sage --aggregator pool --residual --norm layer --layers 3 --hidden 16 --fanout 4,4,4")
+        with np.load(self.at("w.npz")) as npz, safe_open(self.at("w.safetensors"), "np") as safe:
+            self.assertEqual(set(npz), {*safe.keys(), "__metadata__"})
+            self.assertEqual(json.loads(npz["__metadata__"].item()), safe.metadata())
+            for name in safe.keys():
+                np.testing.assert_array_equal(npz[name], safe.get_tensor(name))
+
+
+if __name__ == "__main__":
+    unittest.main()
