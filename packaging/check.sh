@@ -185,7 +185,7 @@ group_vcpkg() {
 }
 
 group_archive() { # of make dist: the same bytes from a clone and from itself, and README's first command builds it
-    local sources
+    local sources sum
     lacks git "make dist" && return
     (cd "$tree" && git init -q && git add -A && git -c user.name=a -c user.email=a commit -qm a) >"$work/$group.log" 2>&1
     check "make dist" make -s -C "$tree" dist
@@ -193,6 +193,14 @@ group_archive() { # of make dist: the same bytes from a clone and from itself, a
     check "SHA256SUMS is right" sh -c 'cd "$1" && sha256sum -c --quiet SHA256SUMS && [ "$(wc -l <SHA256SUMS)" = "$(ls | grep -vc SHA256SUMS)" ]' - "$work/dist"
     find "$tree" -name '*.h' -exec touch {} + -exec chmod g+w {} +
     check "make dist gives the same bytes again" sh -c 'make -s -C "$1" dist && diff -r "$1/build/dist" "$2"' - "$tree" "$work/dist"
+    project url NONE <<'END'
+include(FetchContent)
+FetchContent_Declare(ggnn URL "${ARCHIVE}" URL_HASH SHA256=${SUM})
+FetchContent_MakeAvailable(ggnn)
+get_target_property(include ggnn::ggnn INTERFACE_INCLUDE_DIRECTORIES)
+END
+    sum=$(awk '/tar.gz$/ { print $1 }' "$work/dist/SHA256SUMS")
+    check "FetchContent takes the archive by its sum" configured url -DARCHIVE="$(echo "$work"/dist/*.tar.gz)" -DSUM="$sum"
     check "the archive unpacks" tar -xzf "$work"/dist/*.tar.gz -C "$work"
     sources=$(echo "$work"/ggnn-*)
     check "make builds it" make -s -j2 -C "$sources" OPT=-O0
@@ -236,7 +244,7 @@ run_groups() { # run_groups NAME...
     cat "$work"/*.seconds | paste -sd' ' | sed 's/^/   /'
 }
 
-broken= offline=${GGNN_OFFLINE:-}
+broken='' offline=${GGNN_OFFLINE:-}
 if [ "${1:-}" = --broken ]; then broken=$(cd "$2" && pwd); shift 2; fi
 [ $# -gt 0 ] || set -- $groups
 if [ -z "$offline" ]; then

@@ -47,7 +47,7 @@ if ! command -v git >/dev/null; then echo "  skipped install: make dist: git is 
 check "make dist" make -s dist BUILD="$work/build"
 dist=$work/build/dist
 check "SHA256SUMS is right" sh -c 'cd "$1" && sha256sum -c --quiet SHA256SUMS' - "$dist"
-check "and names each file" test "$(cd "$dist" && ls | grep -v SHA256SUMS)" = "$(awk '{ print $2 }' "$dist/SHA256SUMS")"
+check "and names each file" test "$(cd "$dist" && LC_ALL=C ls | grep -v SHA256SUMS)" = "$(awk '{ print $2 }' "$dist/SHA256SUMS")"
 check "each header of the release compiles" compiles "$dist"
 cp -r "$dist" "$work/first"
 check "make dist gives the same bytes again" sh -c 'make -s dist BUILD="$1" && diff -r "$1/dist" "$2"' - "$work/build" "$work/first"
