@@ -232,7 +232,7 @@ show: # what was found
 	@echo "OpenMP: $(if $(OPENMP),yes,no)  zlib: $(if $(ZLIB),yes,no)  CBLAS: $(if $(BLAS),yes,no)  MPI: $(if $(MPI),yes,no)  METIS: $(if $(METIS),yes,no)  NCCL: $(if $(NCCL_LIB),yes,no)"
 
 help: # the targets
-	@sed -n 's/^\([a-z][a-z -]*\):[^=]*# \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | sort | while IFS='|' read -r name what; do printf '  %-22s %s\n' "$$name" "$$what"; done
+	@sed -n 's/^\([a-z][a-z0-9 -]*\):[^=]*# \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | sort | while IFS='|' read -r name what; do printf '  %-22s %s\n' "$$name" "$$what"; done
 
 # ---- make install [DESTDIR=] [PREFIX=/usr/local], make dist ----------------------------------------------------------
 VERSION := $(shell sed -n 's/^.define GGNN_VERSION "\(.*\)"/\1/p' ggnn.h)
