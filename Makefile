@@ -225,11 +225,14 @@ fuzz: # libFuzzer (clang) over every parser, or FUZZ="csv npz"; FUZZ_RUNS=100000
 mutate: tests # does every break that tests/mutations.txt and tests/mutations_c.txt list fail a test? BREAKS="NAME ..."
 	@BUILD=$(BUILD) CC="$(CC)" CXX="$(CXX)" CFLAGS="$(CPPFLAGS) $(if $(METIS),-DHAVE_METIS) $(if $(MPI),-DHAVE_MPI $(MPI_CFLAGS)) $(CFLAGS)" LDLIBS="$(LDLIBS)" bash tests/mutate.sh $(BREAKS)
 
+docs: # build/API.html: the headers' contracts on one page, a link for each function. Needs Python
+	python3 -B docs/api.py $(BUILD)/API.html
+
 show: # what was found
 	@echo "OpenMP: $(if $(OPENMP),yes,no)  zlib: $(if $(ZLIB),yes,no)  CBLAS: $(if $(BLAS),yes,no)  MPI: $(if $(MPI),yes,no)  METIS: $(if $(METIS),yes,no)  NCCL: $(if $(NCCL_LIB),yes,no)"
 
 help: # the targets
-	@sed -n 's/^\([a-z][a-z -]*\):[^=]*# \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | sort | while IFS='|' read -r name what; do printf '  %-22s %s\n' "$$name" "$$what"; done
+	@sed -n 's/^\([a-z][a-z0-9 -]*\):[^=]*# \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | sort | while IFS='|' read -r name what; do printf '  %-22s %s\n' "$$name" "$$what"; done
 
 # ---- make install [DESTDIR=] [PREFIX=/usr/local], make dist ----------------------------------------------------------
 VERSION := $(shell sed -n 's/^.define GGNN_VERSION "\(.*\)"/\1/p' ggnn.h)
@@ -243,5 +246,5 @@ dist: # build/dist: each header alone, the source archive, SHA256SUMS
 
 clean:
 	rm -rf build build64
-.PHONY: all tests fuzzers bench bench-check bench-rivals gpu gpu-tests gpu-test gpu-sanitize gpu-bench gpu-kit gpu-check cuda run check test test-all aarch64 fuzz mutate show nccl-flags help install install-headers dist clean FORCE
+.PHONY: all tests fuzzers bench bench-check bench-rivals gpu gpu-tests gpu-test gpu-sanitize gpu-bench gpu-kit gpu-check cuda run check test test-all aarch64 fuzz docs mutate show nccl-flags help install install-headers dist clean FORCE
 .SECONDARY:

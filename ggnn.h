@@ -194,8 +194,9 @@
 //   Outputs overlap nothing, unless it is said. The stack: less than 100 KiB per thread.
 //
 // PROMISES
-//   The same input gives the same bits for any number of threads and on any instruction set. Random numbers
-//   are keyed by (seed, step, purpose, hop, node, draw): a node's sample depends on nothing else.
+//   The same input gives the same bits for any number of threads and on any instruction set (a NaN is a NaN:
+//   which one is the processor's choice). Random numbers are keyed by (seed, step, purpose, hop, node, draw):
+//   a node's sample depends on nothing else.
 //   Float sums run in edge order; a row of more than 256 edges is summed in segments of 256, added in order.
 //   A product in a sum is rounded before it is added: the implementation switches contraction off (in gcc and
 //   clang; clang's -ffp-contract=fast overrules it), the parts of -ffast-math too, and refuses -ffast-math

@@ -77,7 +77,7 @@ sampler() {
     refuses sampler GGNN_FIRST build/datasets/cmd_sample.o
     refuses sampler GGNN_FIRST build/tests/test_cuda_sample.o
     follow sampler "$work/sampler" 2 9 || { fail "sampler: the steps"; return; }
-    passes sampler plain -- test_sample test_arguments test_block test_graph test_random test_show test_config test_train
+    passes sampler plain -- test_sample test_arguments test_bits test_block test_graph test_random test_show test_config test_train
     passes sampler asan "${asan[@]}" -- test_sample test_block
     passes sampler emulated -- test_cuda_sample test_cuda_block test_cuda_arguments
 }

@@ -44,6 +44,8 @@ warnings() { RELEASE=$1 making -n gpu | words '-Werror all-warnings'; }
 says "a warning ends a build by an nvcc that was tried" "-Werror all-warnings " "$(warnings 13.0)"
 says "a warning ends no build by another nvcc" "" "$(warnings 13.1)"
 
+says "archives are made by AR, as a cross compiler needs" "$work/ar qcs $build/libtools.a  " "$(making -n AR="$work/ar" "$build/libtools.a" | words "^$work/ar qcs $build/libtools.a ")"
+
 # ==== what make builds where nothing is named ==========================================================================
 linked() { words "-o $build/ggnn-[a-z]* "; }
 says "make alone makes the tools" "-o $build/ggnn-data  -o $build/ggnn-train  " "$(making -n | linked)"

@@ -162,6 +162,7 @@ stage_plain() {
     scripts bench/rivals rivals
     scripts tests/datasets readers.py
     scripts tests/examples examples.py
+    scripts tests/docs docs
     scripts tests/cuda sass_budget.py
     scripts tests/bench gpu_step.py
     lines tests/rooms.sh

@@ -769,7 +769,7 @@ TEST(a_build_on_the_disk_writes_little_more_than_twice_its_file)
         snprintf(path, sizeof path, "%s/w.ggnn", disk);
         CHECK(stat(path, &s) == 0 && s.st_size > 8000000);
         counted = written > 0;
-        if (counted && !CHECK(written > s.st_size && written < 2.25 * (double)s.st_size))
+        if (counted && !CHECK(written > s.st_size && (double)written < 2.25 * (double)s.st_size))
             printf("    %lld bytes of %lld\n", (long long)written, (long long)s.st_size);
         snprintf(line, sizeof line, "export %s/w.ggnn %s/w.mtx --format mtx", disk, disk);
         CHECK_EQ(run("", line), 0);
@@ -957,7 +957,7 @@ TEST(memory_is_what_the_fullest_of_the_groups_leaves)
 TEST(memory_is_what_the_limits_of_a_process_leave)
 {
     static const struct {
-        int which;
+        unsigned which;
         int64_t used;
     } limits[] = {{RLIMIT_AS, 3000}, {RLIMIT_DATA, 200}};
     const rlim_t most = (rlim_t)1 << 46; /* sanitizers reserve a third of it */
@@ -997,7 +997,7 @@ TEST(memory_is_never_less_than_nothing)
 {
     const int64_t half = (int64_t)sysconf(_SC_PHYS_PAGES) * (int64_t)sysconf(_SC_PAGESIZE) / 2;
     const rlim_t most = (rlim_t)1 << 46;
-    static const int which[] = {RLIMIT_AS, RLIMIT_DATA};
+    static const unsigned which[] = {RLIMIT_AS, RLIMIT_DATA};
     char root[600];
     struct rlimit before;
     folder_path(root, "bare");

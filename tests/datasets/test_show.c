@@ -222,13 +222,13 @@ static void expect_hops(const ggnn_batch* b)
         }
         expect("\nhop %d: %lld targets, %lld sources, %lld edges\n  local      node  sampled: node(local)@position%s\n", h,
                (long long)targets,
-               (long long)sources, (long long)edges, method_has(b->how.method, GGNN_METHOD_WALKS) ? " or *visits" : "");
+               (long long)sources, (long long)edges, method_has((int)b->how.method, GGNN_METHOD_WALKS) ? " or *visits" : "");
         for (int64_t v = 0; v < targets; v++) {
             expect("  %5lld %9lld ", (long long)v, (long long)b->id[v]);
             for (int64_t e = hop->indptr[v]; e < hop->indptr[v + 1]; e++) {
                 expect(" %lld", (long long)hop->neighbor[e]);
                 if (hop->indices) expect("(%d)", hop->indices[e]);
-                if (method_has(b->how.method, GGNN_METHOD_WALKS)) expect("*%d", (int)hop->weight[e]);
+                if (method_has((int)b->how.method, GGNN_METHOD_WALKS)) expect("*%d", (int)hop->weight[e]);
                 else expect("@%lld", (long long)hop->position[e]);
             }
             expect("\n");
@@ -276,8 +276,8 @@ static void expect_target(const ggnn_graph* g, const ggnn_batch* b, const ggnn_r
     const ggnn_list list = ggnn_neighbors(g, v);
     const ggnn_method method = b->how.method;
     const int64_t m = b->how.fanout[h], n = list.degree, taken = hop->indptr[local + 1] - hop->indptr[local];
-    const bool drawn = m > 0 && (n > m || method_has(method, GGNN_METHOD_REPEATS));
-    const bool walks = method_has(method, GGNN_METHOD_WALKS), whole = !walks && m != 0 && !drawn;
+    const bool drawn = m > 0 && (n > m || method_has((int)method, GGNN_METHOD_REPEATS));
+    const bool walks = method_has((int)method, GGNN_METHOD_WALKS), whole = !walks && m != 0 && !drawn;
     int64_t draw[MANY] = {0}, offset[MANY];
     double key[MANY];
     if (as_json) {

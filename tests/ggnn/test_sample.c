@@ -231,7 +231,7 @@ TEST(every_method_follows_the_reference_at_any_degree_and_fanout)
     FOR_METHODS_OF_LISTS(number)
         for (int k = 0; k < 11 * 12 * 3; k++) {
             const ggnn_method method = (ggnn_method)number;
-            const bool        weighs = method_has(method, GGNN_METHOD_WEIGHS);
+            const bool        weighs = method_has(number, GGNN_METHOD_WEIGHS);
             const int         form = weighs ? k / 11 / 12 : k % 2; /* others take no notice of weights */
             const ggnn_list   list = {NULL, form ? weight[form] : NULL, sizes[k % 11], 0};
             const int64_t     fanout = sizes[k / 11 % 12];

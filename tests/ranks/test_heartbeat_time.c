@@ -96,7 +96,7 @@ static void add_interface(network* n, const char* address, unsigned flags)
 
 static heartbeat_address addresses(void)
 {
-    heartbeat_address at;
+    heartbeat_address at = {0};
     error why = {""};
     heartbeat* h = heartbeat_of(0, 3);
     CHECK(h && heartbeat_bind(h, false, &at, &why) && at.port);
