@@ -14,6 +14,7 @@
 
 #include "common/memory.h"
 #include "common/printable.h"
+#include "datasets/graph_arrays.h"
 #include "datasets/readers.h"
 #include "datasets/text.h"
 
@@ -283,5 +284,7 @@ static bool read_split(builder* b, const char* in, error* why)
 
 bool read_ogb(builder* b, const char* in, error* why)
 {
-    return read_graph(b, in, why) && read_features(b, in, why) && read_labels(b, in, why) && read_split(b, in, why);
+    return read_graph(b, in, why) && read_features_beside(b, why) && (b->rows || read_features(b, in, why)) &&
+           read_labels_beside(b, why) && (builder_has_labels(b) || read_labels(b, in, why)) && read_splits_beside(b, why) &&
+           (b->split || read_split(b, in, why));
 }
