@@ -18,7 +18,19 @@ bool arrays_open(array_set* set, const char* path, error* why)
     return set->folder || zip_open(&set->zip, path, why);
 }
 
+array_set arrays_of(const char* path, const array_file* file, int num_files)
+{
+    return (array_set){.path = path, .file = file, .num_files = num_files};
+}
+
 void arrays_close(array_set* set) { zip_close(&set->zip); }
+
+static const array_file* find_file(const array_set* set, const char* name)
+{
+    for (int i = 0; i < set->num_files; i++)
+        if (strcmp(set->file[i].name, name) == 0) return &set->file[i];
+    return NULL;
+}
 
 static bool file_name(char out[PATH_BYTES], const array_set* set, const char* name)
 {
@@ -31,16 +43,21 @@ bool arrays_have(const array_set* set, const char* name)
 {
     char file[PATH_BYTES];
     struct stat about;
+    if (set->file) return find_file(set, name) != NULL;
     if (!file_name(file, set, name)) return false;
     return set->folder ? stat(file, &about) == 0 : zip_find(&set->zip, file) != NULL;
+}
+
+static int append(char* out, int used, int bytes, const char* name, size_t length)
+{
+    int more = snprintf(out + used, (size_t)(bytes - used), "%s%.*s", used ? ", " : "", (int)length, name);
+    return more < bytes - used ? used + more : bytes - 1;
 }
 
 static int append_name(char* out, int used, int bytes, const char* name)
 {
     size_t length = strlen(name);
-    if (length < 5 || strcmp(name + length - 4, ".npy") != 0) return used;
-    int more = snprintf(out + used, (size_t)(bytes - used), "%s%.*s", used ? ", " : "", (int)(length - 4), name);
-    return more < bytes - used ? used + more : bytes - 1;
+    return length < 5 || strcmp(name + length - 4, ".npy") != 0 ? used : append(out, used, bytes, name, length - 4);
 }
 
 void arrays_list(const array_set* set, char* out, int bytes)
@@ -48,6 +65,7 @@ void arrays_list(const array_set* set, char* out, int bytes)
     int used = 0;
     DIR* list = set->folder ? opendir(set->path) : NULL;
     out[0] = 0;
+    for (int i = 0; i < set->num_files; i++) used = append(out, used, bytes, set->file[i].name, strlen(set->file[i].name));
     for (int64_t i = 0; i < set->zip.num_members; i++) used = append_name(out, used, bytes, set->zip.member[i].name);
     for (struct dirent* entry; list && (entry = readdir(list));) used = append_name(out, used, bytes, entry->d_name);
     if (list) closedir(list);
@@ -63,11 +81,33 @@ static source* open_named(const array_set* set, const char* name, error* why)
     return NULL;
 }
 
+/* The header that a raw file would have, by its length and what is said of it. */
+static bool raw_header(array* a, const array_file* f, error* why)
+{
+    const int64_t bytes = source_length(a->in), known = f->rows ? f->rows : f->width ? f->width : 1, group = known * f->size;
+    if (bytes % group)
+        return error_set(why, "%s: %lld bytes are no multiple of %lld: %lld elements of %d byte%s", source_name(a->in), (long long)bytes,
+                         (long long)group, (long long)known, f->size, f->size == 1 ? "" : "s");
+    const int64_t other = bytes / group;
+    a->h = (npy_header){.kind = f->kind, .size = f->size, .num_dims = f->rows || f->width ? 2 : 1, .count = bytes / f->size};
+    a->h.shape[0] = f->rows ? f->rows : other;
+    a->h.shape[1] = f->rows ? other : f->width;
+    return true;
+}
+
+static bool open_of_list(array* a, const array_file* f, error* why)
+{
+    a->in = f->kind ? source_open_bare(f->path, why) : source_open(f->path, why);
+    if (a->in && (f->kind ? raw_header(a, f, why) : npy_read_header(&a->h, a->in, why))) return true;
+    array_close(a);
+    return false;
+}
+
 static bool is_missing(const array_set* set, const char* names, error* why)
 {
     char there[256];
     arrays_list(set, there, sizeof there);
-    return error_set(why, "%s: no array %s.npy; it holds: %s", set->path, names, there);
+    return error_set(why, set->file ? "%s: no array %s; given are: %s" : "%s: no array %s.npy; it holds: %s", set->path, names, there);
 }
 
 bool array_open(array* a, const array_set* set, const char* names, bool needed, error* why)
@@ -79,6 +119,7 @@ bool array_open(array* a, const array_set* set, const char* names, bool needed, 
         snprintf(name, sizeof name, "%.*s", (int)length, at);
         at += length;
         if (!arrays_have(set, name)) continue;
+        if (set->file) return open_of_list(a, find_file(set, name), why);
         a->in = open_named(set, name, why);
         if (a->in && npy_read_header(&a->h, a->in, why)) return true;
         array_close(a);

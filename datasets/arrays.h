@@ -1,4 +1,4 @@
-/* arrays.h - named .npy arrays, in a folder or in a zip archive (.npz): one way to read both. */
+/* arrays.h - named arrays, in a folder of .npy, in a zip archive (.npz) or in files of a list: one way to read all. */
 #ifndef DATASETS_ARRAYS_H
 #define DATASETS_ARRAYS_H
 #include <stdbool.h>
@@ -9,13 +9,25 @@
 #include "datasets/npy.h"
 #include "datasets/zip.h"
 
+enum { ARRAY_PATH = 4096 };
+typedef struct { /* a file that is an array: .npy, or elements without a header */
+    char name[16]; /* as readers ask for it */
+    char path[ARRAY_PATH];
+    char kind; /* of raw elements, as npy_header has it; 0: .npy */
+    int size;
+    int64_t rows, width; /* of raw elements: one of the two is given, and the length says the other; both 0: a vector */
+} array_file;
+
 typedef struct {
     const char* path;
     bool folder;
-    zip_archive zip; /* where it is no folder */
+    const array_file* file; /* (num_files) where it is a list; else NULL */
+    int num_files;
+    zip_archive zip; /* where it is neither */
 } array_set;
 
 bool arrays_open(array_set* set, const char* path, error* why);
+array_set arrays_of(const char* path, const array_file* file, int num_files); /* the list stays the caller's; path is for messages */
 void arrays_close(array_set* set);
 bool arrays_have(const array_set* set, const char* name);     /* name without .npy */
 void arrays_list(const array_set* set, char* out, int bytes); /* "a, b, c" for a message; cut where out is full */
@@ -52,5 +64,6 @@ bool array_end_both(const array* first, array* second, error* why);
    columns: as many rows as half the memory takes are gathered, then the array is read again for the next ones. */
 typedef bool rows_sink(void* context, const float* rows, int64_t count, error* why);
 bool array_rows(array* a, int64_t memory, progress* bar, rows_sink* sink, void* context, error* why);
+static inline bool array_halves(const array* a) { return a->h.kind == 'f' && a->h.size == 2; }
 static inline int64_t array_width(const array* a) { return a->h.num_dims == 2 ? a->h.shape[1] : 1; }
 #endif

@@ -9,6 +9,23 @@
 #include "datasets/dataset.h"
 #include "datasets/writer.h"
 
+/* Nodes that a file beside IN has: rows, or columns of splits. */
+static bool ask_nodes(builder* b, const char* path, bool splits, error* why)
+{
+    array a = {0};
+    if (!path) return true;
+    if (!array_open_file(&a, path, why)) return false;
+    const int64_t rows = a.h.num_dims < 1 ? -1 : a.h.shape[splits ? a.h.num_dims - 1 : 0];
+    bool ok = rows > 0 || array_wrong_shape(&a, splits ? "(nodes) or (splits, nodes)" : "(nodes, ...)", why);
+    if (ok && b->asked_nodes >= 0 && b->asked_nodes != rows)
+        ok = error_set(why, "%s: %lld nodes; %s %lld", path, (long long)rows,
+                       b->rows_beside ? "the other files beside IN have" : "--nodes says", (long long)b->asked_nodes);
+    b->asked_nodes = rows;
+    b->rows_beside = true;
+    array_close(&a);
+    return ok;
+}
+
 bool builder_open(builder* b, const char* in, const char* path, const convert_options* how, error* why)
 {
     memset(b, 0, sizeof *b);
@@ -16,6 +33,9 @@ bool builder_open(builder* b, const char* in, const char* path, const convert_op
     b->in = in;
     b->path = path;
     b->lists.sorter.fd = -1;
+    b->asked_nodes = how->num_nodes ? how->num_nodes : -1;
+    if (!ask_nodes(b, how->features, false, why) || !ask_nodes(b, how->labels, false, why) || !ask_nodes(b, how->split_file, true, why))
+        return false;
     return writer_begin(&b->out, path) || error_set(why, "%s", b->out.error);
 }
 
@@ -70,6 +90,12 @@ static bool check_row(const row_place* at, const float* row, int64_t width, erro
     return true;
 }
 
+/* Are rows written as halves? Those that are halves stay so, exactly; a row that is normalised is none. */
+static bool stays_half(const convert_options* how, bool halves, bool changed)
+{
+    return how->half || (halves && !changed && !how->wide);
+}
+
 /* to: (width) floats or halves. */
 static bool store_row(void* to, bool halves, const row_place* at, const float* row, int64_t width, error* why)
 {
@@ -94,7 +120,7 @@ static bool check_num_nodes(const builder* b, int64_t num_nodes, error* why)
 
 bool builder_wants_edge_features(const builder* b) { return !b->how->edge_features && !b->how->drop_edge_features; }
 
-bool builder_wants_features(const builder* b) { return !b->how->no_features; }
+bool builder_wants_features(const builder* b) { return !b->how->no_features && !b->rows; }
 
 /* The width of the edges' rows; 0: they have none; -1 on failure. */
 static int64_t edge_width(builder* b, const builder_edges* about, error* why)
@@ -137,7 +163,7 @@ bool builder_begin_edges(builder* b, const builder_edges* about, error* why)
         .add_loops = how->loops == LOOPS_ADD,
         .keep_duplicates = how->keep_duplicates,
         .width = width,
-        .half = how->half,
+        .half = stays_half(how, b->edge_rows.in && array_halves(&b->edge_rows), false),
     };
     b->num_nodes = about->num_nodes;
     b->first = about->first;
@@ -179,7 +205,7 @@ bool builder_add_edge_features(builder* b, const float* rows, int64_t count, err
     const int64_t width = b->lists.how.width;
     for (int64_t i = 0; i < count; i++, at.number++) {
         const float* row = rows + i * width;
-        if (!check_row(&at, row, width, why) || !store_row(b->row, b->how->half, &at, row, width, why) ||
+        if (!check_row(&at, row, width, why) || !store_row(b->row, b->lists.how.half, &at, row, width, why) ||
             !edge_lists_add_rows(&b->lists, b->row, 1, why))
             return false;
     }
@@ -220,6 +246,17 @@ int64_t* builder_begin_ids(builder* b, error* why)
 {
     b->renamed = true;
     return reserve(b, "external_id", GGNN_FILE_I64, b->num_nodes, -1, why);
+}
+
+bool builder_add_names(builder* b, const char* bytes, const int64_t* at, error* why)
+{
+    char* to = reserve(b, "external_name", GGNN_FILE_U8, at[b->num_nodes], -1, why);
+    int64_t* ends = to ? reserve(b, "external_at", GGNN_FILE_I64, b->num_nodes + 1, -1, why) : NULL;
+    if (!ends) return false;
+    memcpy(to, bytes, (size_t)at[b->num_nodes]);
+    memcpy(ends, at, (size_t)(b->num_nodes + 1) * sizeof *at);
+    b->renamed = true;
+    return true;
 }
 
 static bool write_external_ids(builder* b, error* why)
@@ -357,9 +394,10 @@ bool builder_begin_features(builder* b, int64_t width, error* why)
                          DATASET_MAX_WIDTH);
     b->width = width;
     b->num_rows = 0;
+    b->half = stays_half(b->how, b->halves, b->how->row_normalise);
     b->row = memory_new(memory_product((size_t)width, sizeof(float), 1), "a row of features", why);
     b->rows =
-        b->row ? reserve(b, "feat", b->how->half ? GGNN_FILE_F16 : GGNN_FILE_F32, b->num_nodes, width, why) : NULL;
+        b->row ? reserve(b, "feat", b->half ? GGNN_FILE_F16 : GGNN_FILE_F32, b->num_nodes, width, why) : NULL;
     return b->rows != NULL;
 }
 
@@ -375,12 +413,12 @@ static void normalise(float* row, int64_t width)
 static bool add_row(builder* b, const float* row, error* why)
 {
     const row_place at = {b->in, "features", b->num_rows};
-    char* to = (char*)b->rows + b->num_rows * b->width * (b->how->half ? 2 : 4);
+    char* to = (char*)b->rows + b->num_rows * b->width * (b->half ? 2 : 4);
     if (!check_row(&at, row, b->width, why)) return false;
     memcpy(b->row, row, (size_t)b->width * sizeof *row);
     if (b->how->row_normalise) normalise(b->row, b->width);
     b->num_rows++;
-    return store_row(to, b->how->half, &at, b->row, b->width, why);
+    return store_row(to, b->half, &at, b->row, b->width, why);
 }
 
 bool builder_add_features(builder* b, const float* rows, int64_t count, error* why)
@@ -397,7 +435,7 @@ bool builder_end_features(builder* b, error* why)
     if (b->num_rows != b->num_nodes)
         return error_set(why, "%s: %lld rows of features for %lld nodes", b->in, (long long)b->num_rows,
                          (long long)b->num_nodes);
-    say(b, "features   %lld wide, %s%s\n", (long long)b->width, b->how->half ? "fp16" : "fp32",
+    say(b, "features   %lld wide, %s%s\n", (long long)b->width, b->half ? "fp16" : "fp32",
         b->how->row_normalise ? ", rows normalised" : "");
     return true;
 }

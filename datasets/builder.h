@@ -3,7 +3,7 @@
      builder_begin_edges, builder_add_edges ..., builder_end_edges            always
      builder_add_edge_features, between them                                  where the format has rows of edges, none is asked
                                                                               for and they are no array, which the builder reads
-     builder_begin_ids, then fills the array                                  where it has external ids
+     builder_begin_ids, then fills the array; or builder_add_names            where it has external ids, or names
      builder_begin_features, builder_add_features ..., builder_end_features   where the format has features
      builder_add_labels                                                       where it has labels
      builder_begin_splits, then fills the array                               where it has splits
@@ -33,12 +33,16 @@ typedef struct {
     progress bar;
 
     edge_lists lists;
+    int64_t asked_nodes;          /* by the rows of files beside IN, else by --nodes; -1: not */
+    bool rows_beside;             /* files beside IN say it */
     bool renamed;                 /* external_id is written */
     int64_t first;                /* name of id 0 */
     int64_t num_nodes, num_edges; /* num_nodes: -1 while ids are compacted; num_edges: as read, then of the output */
     const int64_t* indptr;        /* of the output */
     array edge_rows;              /* a row of each edge, read by builder_end_edges; in NULL: none, or they are added */
 
+    bool halves;             /* the input has rows of nodes as halves: set before builder_begin_features */
+    bool half;               /* rows are written as halves */
     void* rows;              /* (num_nodes, width) floats or halves */
     int64_t width, num_rows; /* rows so far */
     float* row;              /* one, changed on its way */
@@ -48,6 +52,7 @@ typedef struct {
     int64_t num_splits;
 } builder;
 
+/* Fails, too, where files beside IN (--features, --labels, --split) contradict one another or --nodes. */
 bool builder_open(builder* b, const char* in, const char* path, const convert_options* how, error* why);
 void builder_close(builder* b); /* without builder_finish the output stays as it was */
 
@@ -70,12 +75,15 @@ bool builder_add_edges(builder* b, const int64_t* src, const int64_t* dst, const
 /* Rows of edges come in the order of the edges, one for each. Is it the format's that are wanted? Those that are not wanted
    are not read. A reader that finds an array of them opens it as edge_rows, before builder_begin_edges. */
 bool builder_wants_edge_features(const builder* b);
-bool builder_wants_features(const builder* b); /* of nodes: not with --no-features */
+bool builder_wants_features(const builder* b); /* of nodes: not with --no-features, nor beside --features, which are read before */
 bool builder_add_edge_features(builder* b, const float* rows, int64_t count, error* why);
 bool builder_end_edges(builder* b, error* why);
 
 /* Returns (num_nodes) to fill with what the source of the data called each node, unless compaction did (renamed). */
 int64_t* builder_begin_ids(builder* b, error* why);
+
+/* The names of all nodes as dataset.h has them: node v's bytes are [at[v], at[v + 1]). */
+bool builder_add_names(builder* b, const char* bytes, const int64_t* at, error* why);
 
 /* Rows come in order, num_nodes of them; every value finite. */
 bool builder_begin_features(builder* b, int64_t width, error* why);
@@ -85,6 +93,7 @@ bool builder_end_features(builder* b, error* why);
 /* (num_nodes) NaN or -1: unknown. All whole: classes; else real targets. where: the place of the first value that can
    be no class, for a message; NULL: the input. A reader whose labels come in another order refuses such a value itself. */
 bool builder_add_labels(builder* b, const double* value, const char* where, error* why);
+static inline bool builder_has_labels(const builder* b) { return b->label || b->target; }
 bool builder_no_class(double value); /* whole, and neither -1 (unknown) nor a class */
 bool builder_refuse_class(const char* where, int64_t node, double label, error* why);
 

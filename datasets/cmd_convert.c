@@ -60,16 +60,26 @@ static const char about[] =
     "  edges   src,dst[,weight] by commas, tabs or spaces: directed as is. Line 1 may name the columns: src, source,\n"
     "          from, head, row, u, dst, target, to, tail, col, v, node, id, weight and the like (id_1, FromNodeId).\n"
     "          --edge-columns says what other columns are\n"
-    "  npy     folder with indptr + indices (in-neighbours), edge_index (2,E) or edges (E,2); feat, label,\n"
-    "          train, val, test as masks (bools, bytes, floats) or lists of ids: directed as is\n"
+    "  npy     folder with indptr + indices (in-neighbours), row_ptr + col_idx (out-neighbours), edge_index or edges:\n"
+    "          (2,E) or (E,2) by shape, (2,2) by name, as edge_index is (2,E) and edges (E,2); feat (16-bit floats stay\n"
+    "          such), label, train, val, test as masks (bools, bytes, floats) or lists of ids: directed as is\n"
     "  snap    '#' comments, src dst: directed as is\n"
     "  konect  '%' comments, ids from 1: directed or not as its first line says; weights where it says so\n"
     "  mtx     Matrix Market, ids from 1: general directed as is, symmetric undirected\n"
+    "  igb     folder with processed/paper__cites__paper: as is; labels node_label_19.npy (or --labels); the first 60 %\n"
+    "          of the nodes train, 20 % validate, as in its loader, whose loops are --self-loops add\n"
+    "  mag240m folder with processed/paper___cites___paper: as is; rows of 16 bits; labelled papers up to 2018 train, of\n"
+    "          2019 validate, of later years test\n"
+    "  raw     arrays without headers in the folder IN: --raw \"indptr=F:i64 indices=F:i32 feat=F:f16:128 label=G.npy\",\n"
+    "          KEY=FILE:TYPE[:WIDTH] for each, or KEY=FILE.npy, without blanks. Types: bool i8 u8 i16 u16 i32 u32 i64 u64\n"
+    "          f16 f32 f64, little-endian. Keys: as of npy, and weight, edge_feat, split, external_id\n"
     "Features of edges come from edge_attr, edge_features or edge_feat of npz and npy, from OGB's raw/edge-feat, from columns\n"
     "of a list (--edge-columns), or from a .npy beside any format (--edge-features): a row of each edge, in the order in which\n"
     "IN has them. An edge and the reverse that --undirected adds have one row; of duplicates the first one's row stays, with\n"
     "--keep-duplicates every one's; a self-loop that is dropped takes its row along.\n"
     "Text may be gzipped. Ids that are not 0 .. N-1 are compacted in ascending order and kept as external_id.\n"
+    "With --ids names nodes are called by text, up to 256 bytes without blanks, commas and quotes that begin with no # or\n"
+    "%: numbered as it comes, line by line, source before target, and kept as external_name. Half of --memory holds it.\n"
     "Duplicate edges are dropped (the first stays), self-loops kept.\n"
     "A node has one class, or one real target: files with several labels a node (multi-label) are refused. No pickle is read.";
 
@@ -80,9 +90,16 @@ typedef struct { /* options as the command line has them */
 
 static bool settle(convert_options* how, const command* given, error* why)
 {
+    if (how->no_features && how->features) return error_set(why, "--no-features and --features exclude each other");
     if (given->undirected && given->directed) return error_set(why, "--undirected and --directed exclude each other");
+    if (how->half && how->wide) return error_set(why, "--fp16 and --fp32 exclude each other");
     if (given->undirected) how->direction = DIRECTION_BOTH;
     if (given->directed) how->direction = DIRECTION_AS_IS;
+    const size_t length = given->split ? strlen(given->split) : 0;
+    if (length > 4 && strcmp(given->split + length - 4, ".npy") == 0) {
+        how->split_file = given->split;
+        return (!given->train && !how->classes) || error_set(why, "--split %s: --train and --classes make splits of their own", given->split);
+    }
     if (given->split && !parse_split(how, given->split, why)) return false;
     if (!given->split && (given->train || how->classes) && !parse_split(how, "65:10:25", why)) return false;
     return !given->train || parse_train(how, given->train, why);
@@ -102,7 +119,7 @@ int convert_main(int argc, char** argv)
 {
     convert_options how = {.report = stdout};
     command given = {0};
-    int format = FORMAT_AUTO, loops = LOOPS_AUTO, columns = COLUMNS_AUTO, arguments = 0, exit_code;
+    int format = FORMAT_AUTO, loops = LOOPS_AUTO, columns = COLUMNS_AUTO, ids = IDS_NUMBERS, header = HEADER_AUTO, arguments = 0, exit_code;
     int64_t seed = 1;
     const char* path[2] = {"", ""};
     error why = {""};
@@ -121,16 +138,25 @@ int convert_main(int argc, char** argv)
          "features of edges, (edges, width), in place of the format's", NULL},
         {"drop-edge-features", OPTION_FLAG, &how.drop_edge_features, 0, 0, NULL, "leave features of edges out", NULL},
         {"no-features", OPTION_FLAG, &how.no_features, 0, 0, NULL, "leave features of nodes out: they are not read", NULL},
+        {"ids", OPTION_CHOICE, &ids, 0, 0, "numbers|names", "edges, snap: what stands for a node; names need --header", NULL},
+        {"header", OPTION_CHOICE, &header, 0, 0, "auto|yes|no",
+         "edges, snap: does line 1 name columns? auto, of numbers: where it is one of the names above", NULL},
         {"nodes", OPTION_INT, &how.num_nodes, 0, 2.8e14, "N",
          "of a bare edge list: ids are 0 to N-1 and stay; 0: compact them", NULL},
         {"row-normalise", OPTION_FLAG, &how.row_normalise, 0, 0, NULL,
          "divide each row of features by the sum of its absolute values", NULL},
         {"fp16", OPTION_FLAG, &how.half, 0, 0, NULL, "store features of nodes and edges as 16-bit floats", NULL},
+        {"fp32", OPTION_FLAG, &how.wide, 0, 0, NULL, "store them as 32-bit floats, also where IN has 16-bit ones, which stay as they are else", NULL},
         {"random-features", OPTION_INT, &how.random_features, 0, 1 << 24, "F",
          "give a bare graph F features, uniform in [-1, 1)", NULL},
         {"classes", OPTION_INT, &how.classes, 0, 1 << 20, "C", "give a bare graph random labels of C classes", NULL},
-        {"split", OPTION_TEXT, &given.split, 0, 0, "A:B:C",
-         "split labelled nodes at random: percent train, val, test; in place of the format's", NULL},
+        {"features", OPTION_TEXT, &how.features, 0, 0, "FILE.npy",
+         "features of nodes, (nodes, width), in place of the format's: row v is node v's; ids are not compacted", NULL},
+        {"labels", OPTION_TEXT, &how.labels, 0, 0, "FILE.npy", "labels, (nodes), in place of the format's", NULL},
+        {"split", OPTION_TEXT, &given.split, 0, 0, "A:B:C|FILE.npy",
+         "split labelled nodes at random: percent train, val, test; in place of the format's. FILE.npy: (nodes) or (splits, nodes), "
+         "0 none, 1 train, 2 val, 3 test", NULL},
+        {"raw", OPTION_TEXT, &how.raw, 0, 0, "ARRAYS", "what arrays without headers in the folder IN are: see above", NULL},
         {"train", OPTION_TEXT, &given.train, 0, 0, "HOW[:SHARE]",
          "training nodes: uniform, or degree for the highest in-degrees; degree:.01 takes 1 %", NULL},
         {"seed", OPTION_INT, &seed, 0, 9e18, "N", "of everything random", NULL},
@@ -142,10 +168,17 @@ int convert_main(int argc, char** argv)
     how.format = (convert_format)format;
     how.loops = (convert_loops)loops;
     how.columns = (convert_columns)columns;
+    how.ids = (convert_ids)ids;
+    how.header = (convert_header)header;
     how.seed = (uint64_t)seed;
     if (same_file(path[0], path[1])) error_set(&why, "%s: IN and OUT are one file", path[1]);
     if (is_part_of(path[0], path[1])) error_set(&why, "%s: OUT is a file of IN", path[1]);
     if (how.edge_features && same_file(how.edge_features, path[1])) error_set(&why, "%s: OUT has the features of edges", path[1]);
-    if (why.text[0] || !settle(&how, &given, &why)) return command_refused("convert", &why);
+    bool settled = !why.text[0] && settle(&how, &given, &why);
+    for (int k = 0; k < 3; k++) {
+        const char* beside = k == 0 ? how.features : k == 1 ? how.labels : how.split_file;
+        if (beside && same_file(beside, path[1])) settled = error_set(&why, "%s: OUT is read, too", path[1]);
+    }
+    if (!settled) return command_refused("convert", &why);
     return convert(path[0], path[1], &how, &why) && standard_flush(&why) ? EXIT_GOOD : command_failed(&why);
 }

@@ -17,6 +17,29 @@ static float value_at(const dataset_rows* rows, int64_t i)
     return ggnn_half_to_float(((const uint16_t*)rows->rows)[i]);
 }
 
+static void put_name(FILE* out, const dataset* d, int64_t v)
+{
+    fwrite(d->name + d->name_at[v], 1, (size_t)(d->name_at[v + 1] - d->name_at[v]), out);
+}
+
+/* "src,dst[,weight]" lines, nodes called by their names. */
+static void put_named_edges(output* o, const dataset* d)
+{
+    for (int64_t v = 0; v < d->num_nodes; v++) {
+        for (int64_t e = d->csc.indptr[v]; e < d->csc.indptr[v + 1]; e++) {
+            put_name(o->stream, d, (int64_t)d->csc.indices[e]);
+            fputc(',', o->stream);
+            put_name(o->stream, d, v);
+            if (d->csc.weight) {
+                fputc(',', o->stream);
+                output_float(o->stream, d->csc.weight[e]);
+            }
+            fputc('\n', o->stream);
+        }
+        progress_update(&o->bar, v);
+    }
+}
+
 /* "src dst [weight]" lines, ids counted from base. */
 static void put_edges(output* o, const dataset* d, char separator, int64_t base)
 {
@@ -48,12 +71,16 @@ static void put_rows(output* o, const dataset_rows* rows, int64_t num_rows)
 static void put_nodes(output* o, const dataset* d)
 {
     static const char* const part[4] = {"none", "train", "val", "test"};
-    fprintf(o->stream, "node%s%s", d->external_id ? ",external_id" : "", d->label || d->target ? ",label" : "");
+    fprintf(o->stream, "node%s%s%s", d->external_id ? ",external_id" : "", d->name ? ",name" : "", d->label || d->target ? ",label" : "");
     for (int32_t s = 0; s < d->num_splits; s++) fprintf(o->stream, ",split_%" PRId32, s);
     fputc('\n', o->stream);
     for (int64_t v = 0; v < d->num_nodes; v++) {
         fprintf(o->stream, "%" PRId64, v);
         if (d->external_id) fprintf(o->stream, ",%" PRId64, d->external_id[v]);
+        if (d->name) {
+            fputc(',', o->stream);
+            put_name(o->stream, d, v);
+        }
         if (d->label) fprintf(o->stream, ",%" PRId32, d->label[v]);
         if (d->target) {
             fputc(',', o->stream);
@@ -68,13 +95,14 @@ static void put_nodes(output* o, const dataset* d)
     }
 }
 
-static bool export_csv(output* o, const dataset* d)
+static bool export_csv(output* o, const dataset* d, bool named)
 {
     if (!output_begin(o, "edges.csv", d->num_nodes)) return false;
     fprintf(o->stream, "src,dst%s\n", d->csc.weight ? ",weight" : "");
-    put_edges(o, d, ',', 0);
+    if (named) put_named_edges(o, d);
+    else put_edges(o, d, ',', 0);
     if (!output_end(o)) return false;
-    if (d->label || d->target || d->split || d->external_id) {
+    if (d->label || d->target || d->split || d->external_id || d->name) {
         if (!output_begin(o, "nodes.csv", d->num_nodes)) return false;
         put_nodes(o, d);
         if (!output_end(o)) return false;
@@ -145,19 +173,22 @@ static bool export_npy(output* o, const dataset* d)
            put_npy(o, "label.npy", "<i4", d->label, 1, d->num_nodes, 0) &&
            put_npy(o, "label.npy", "<f4", d->target, 1, d->num_nodes, 0) &&
            put_npy(o, "external_id.npy", "<i8", d->external_id, 1, d->num_nodes, 0) &&
+           put_npy(o, "external_name.npy", "|u1", d->name, 1, d->name_bytes, 0) &&
+           put_npy(o, "external_at.npy", "<i8", d->name_at, 1, d->num_nodes + 1, 0) &&
            put_mask(o, "train.npy", d, SPLIT_TRAIN) && put_mask(o, "val.npy", d, SPLIT_VAL) &&
            put_mask(o, "test.npy", d, SPLIT_TEST);
 }
 
 /* ---- command -------------------------------------------------------------------------------------------------- */
 
-static bool export_dataset(const char* path, const char* out, export_format format, error* why)
+static bool export_dataset(const char* path, const char* out, export_format format, bool named, error* why)
 {
     dataset d;
     output o;
     bool good = dataset_open(&d, path, why) && dataset_check_sections(&d, format == EXPORT_MTX, why) && dataset_check_graph(&d, why);
+    if (good && named && !d.name) good = error_set(why, "%s: --names: nodes have no names (section 'external_name')", path);
     if (good && output_open(&o, out, format == EXPORT_MTX ? OUTPUT_STREAM : OUTPUT_FOLDER, why)) {
-        good = format == EXPORT_CSV   ? export_csv(&o, &d)
+        good = format == EXPORT_CSV   ? export_csv(&o, &d, named)
                : format == EXPORT_MTX ? export_mtx(&o, &d)
                                       : export_npy(&o, &d);
         good = output_finish(&o, good);
@@ -169,11 +200,13 @@ static bool export_dataset(const char* path, const char* out, export_format form
 int export_main(int argc, char** argv)
 {
     int format = EXPORT_NPY;
+    bool named = false;
     const option table[] = {
         {"format", OPTION_CHOICE, &format, 0, 0, "csv|mtx|npy",
          "csv: a folder with edges.csv, nodes.csv, features.csv; mtx: one Matrix Market file with "
          "the graph alone, which may go to a pipe or /dev/stdout; npy: a folder of NumPy arrays",
          NULL},
+        {"names", OPTION_FLAG, &named, 0, 0, NULL, "csv: edges.csv has the names of nodes, not their numbers: convert --ids names --header yes reads it", NULL},
         {NULL, OPTION_FLAG, NULL, 0, 0, NULL, NULL, NULL}};
     const char* argument[2];
     int num_arguments, exit_code;
@@ -182,9 +215,13 @@ int export_main(int argc, char** argv)
                        "Writes a .ggnn file in a format that other programs read. A folder OUT must be new or empty.",
                        table, argc, argv, argument, &num_arguments, 2, 2, &exit_code))
         return exit_code;
+    if (named && format != EXPORT_CSV) {
+        error_set(&why, "--names is for --format csv");
+        return command_refused("export", &why);
+    }
     if (same_file(argument[0], argument[1])) {
         error_set(&why, "%s: FILE and OUT are one file", argument[1]);
         return command_refused("export", &why);
     }
-    return export_dataset(argument[0], argument[1], (export_format)format, &why) ? EXIT_GOOD : command_failed(&why);
+    return export_dataset(argument[0], argument[1], (export_format)format, named, &why) ? EXIT_GOOD : command_failed(&why);
 }

@@ -74,6 +74,7 @@ static void print_dataset(const dataset* d, int64_t (*count)[4])
         printf("split %-10" PRId32 " %" PRId64 " train, %" PRId64 " val, %" PRId64 " test, %" PRId64 " none\n", s,
                count[s][SPLIT_TRAIN], count[s][SPLIT_VAL], count[s][SPLIT_TEST], count[s][SPLIT_NONE]);
     if (d->external_id) printf("%-16s kept, section external_id\n", "external ids");
+    if (d->name) printf("%-16s kept, section external_name\n", "names");
 }
 
 static void json_sections(json* j, const ggnn_file* f)
@@ -134,6 +135,7 @@ static void json_dataset(json* j, const dataset* d, int64_t (*count)[4])
     }
     json_end_array(j);
     json_bool(j, "external_ids", d->external_id != NULL);
+    json_bool(j, "external_names", d->name != NULL);
     json_part(j, d);
 }
 

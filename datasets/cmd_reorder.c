@@ -14,7 +14,7 @@
 static const char text[] =
     "Writes FILE's graph to OUT with node v called rank[v], by the ranking in FILE.rank (ggnn-data rank). What lies near\n"
     "is then the first rows and lists, and a look-up needs no table. Ids are other ids: samples, dropout and training\n"
-    "order differ from FILE's. external_id keeps what each node was called: its old id, or its old external id. Lists\n"
+    "order differ from FILE's. external_id keeps what each node was called: its old id, or its old external id; names stay with their nodes. Lists\n"
     "are sorted by id. A damaged section of FILE is an error.";
 
 typedef struct {
@@ -86,9 +86,25 @@ static bool write_splits(job* r, error* why)
     return true;
 }
 
+static bool write_external_names(job* r, error* why)
+{
+    const dataset* d = &r->data;
+    const int64_t ends = d->num_nodes + 1;
+    char* out = ggnn_file_reserve(&r->out, "external_name", GGNN_FILE_U8, 1, &d->name_bytes);
+    int64_t* at = out ? ggnn_file_reserve(&r->out, "external_at", GGNN_FILE_I64, 1, &ends) : NULL;
+    if (!at) return writer_fails(r, why);
+    for (int64_t i = 0; i < d->num_nodes; i++) {
+        const int64_t from = d->name_at[r->order[i]], bytes = d->name_at[r->order[i] + 1] - from;
+        memcpy(out + at[i], d->name + from, (size_t)bytes);
+        at[i + 1] = at[i] + bytes;
+    }
+    return true;
+}
+
 static bool write_names(job* r, error* why)
 {
     const int64_t n = r->data.num_nodes;
+    if (r->data.name && !r->data.external_id) return write_external_names(r, why);
     int64_t* out = ggnn_file_reserve(&r->out, "external_id", GGNN_FILE_I64, 1, &n);
     if (!out) return writer_fails(r, why);
     for (int64_t i = 0; i < n; i++) out[i] = r->data.external_id ? r->data.external_id[r->order[i]] : (int64_t)r->order[i];

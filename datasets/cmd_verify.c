@@ -7,6 +7,7 @@
 #include "common/parallel.h"
 #include "common/standard.h"
 #include "datasets/commands.h"
+#include "datasets/names.h"
 #include "datasets/part.h"
 #include "datasets/preprocess.h"
 
@@ -113,11 +114,28 @@ static int compare_ids(const void* a, const void* b)
     return (x > y) - (x < y);
 }
 
+static bool check_names(const dataset* d, error* why)
+{
+    names all = {.count = 0};
+    int64_t v = 0, number = 0;
+    if (!d->name) return true;
+    if (!dataset_check_names(d, why)) return false;
+    bool ok = names_open(&all, INT64_MAX, why);
+    for (; v < d->num_nodes && ok && number >= 0; v++) {
+        number = names_number(&all, d->name + d->name_at[v], d->name_at[v + 1] - d->name_at[v], why);
+        if (number >= 0 && number < v)
+            ok = error_set(why, "%s: section 'external_name': nodes %lld and %lld have one name", d->file.path, (long long)number, (long long)v);
+    }
+    names_close(&all);
+    return ok && number >= 0;
+}
+
 /* convert writes external ids in ascending order; only others need to be sorted to see that no two are alike. */
 static bool check_ids(dataset* d, error* why)
 {
     const int64_t* id = d->external_id;
     int64_t v = 1;
+    if (!check_names(d, why)) return false;
     while (id && v < d->num_nodes && id[v - 1] < id[v]) v++;
     if (!id || v >= d->num_nodes) return true;
     size_t bytes = memory_product((size_t)d->num_nodes, sizeof *id, 1);
@@ -144,7 +162,7 @@ static const struct {
               {"preprocess", check_preprocessed, "preprocessed features are of this graph and these features"},
               {"labels", check_labels, "every label is a class or unknown"},
               {"splits", check_splits, "every node is in none, train, val or test"},
-              {"ids", check_ids, "no two nodes have one external id"},
+              {"ids", check_ids, "no two nodes have one external id or name"},
               {"part", check_part, "a part of a graph has the lists and rows that its training nodes reach"}}; /* not of a whole one */
 enum { num_checks = sizeof checks / sizeof checks[0] };
 

@@ -7,6 +7,7 @@
 
 #include "common/printable.h"
 #include "datasets/arrays.h"
+#include "datasets/graph_arrays.h"
 #include "datasets/readers.h"
 #include "datasets/text.h"
 
@@ -33,6 +34,9 @@ static const format_entry formats[] = {
     {"ogb-binary", read_ogb_binary, "OGB binary folder"},
     {"reddit", read_reddit, "DGL's Reddit"},
     {"graphsaint", read_graphsaint, "GraphSAINT folder"},
+    {"igb", read_igb, "IGB folder"},
+    {"mag240m", read_mag240m, "MAG240M folder"},
+    {"raw", read_raw, "arrays without headers"},
 };
 
 
@@ -54,7 +58,9 @@ static bool detect_folder(convert_format* format, const char* in, error* why)
               : holds(in, "raw/data.npz")                                                        ? FORMAT_OGB_BINARY
               : holds(in, "reddit_data.npz")                                                     ? FORMAT_REDDIT
               : holds(in, "adj_full.npz")                                                        ? FORMAT_GRAPHSAINT
-              : holds(in, "indptr.npy") || holds(in, "edge_index.npy") || holds(in, "edges.npy") ? FORMAT_NPY
+              : holds(in, "processed/paper__cites__paper/edge_index.npy")                        ? FORMAT_IGB
+              : holds(in, "processed/paper___cites___paper/edge_index.npy")                      ? FORMAT_MAG240M
+              : holds(in, "row_ptr.npy") || holds(in, "indptr.npy") || holds(in, "edge_index.npy") || holds(in, "edges.npy") ? FORMAT_NPY
               : holds(in, "data.npz")                                                            ? FORMAT_OGB_BINARY
                                                                                                  : FORMAT_AUTO;
     return *format || error_set(why,
@@ -137,6 +143,21 @@ static bool check_edge_features(const convert_options* how, convert_format forma
     return true;
 }
 
+/* ---- names ---------------------------------------------------------------------------------------------------- */
+
+static bool check_names(const convert_options* how, convert_format format, const char* in, error* why)
+{
+    const bool named = how->ids == IDS_NAMES;
+    if ((named || how->header != HEADER_AUTO) && format != FORMAT_EDGES && format != FORMAT_SNAP)
+        return error_set(why, "%s: --ids names and --header are for lists of edges (edges, snap), this is %s", in, formats[format].name);
+    if (named && how->header == HEADER_AUTO)
+        return error_set(why, "%s: --ids names: line 1 may name columns or be an edge, which is not to be guessed: --header yes or no", in);
+    if (named && (how->num_nodes || how->features || how->labels || how->split_file))
+        return error_set(why, "%s: --nodes, --features, --labels and --split FILE go by the numbers of nodes, and names have none before they "
+                              "are read (--ids names)", in);
+    return true;
+}
+
 /* ---- conversion ----------------------------------------------------------------------------------------------- */
 
 bool convert(const char* in, const char* out, const convert_options* how, error* why)
@@ -144,14 +165,18 @@ bool convert(const char* in, const char* out, const convert_options* how, error*
     convert_format format = how->format;
     char shown[4096];
     builder b;
+    if (how->raw && format == FORMAT_AUTO) format = FORMAT_RAW;
+    if ((how->raw != NULL) != (format == FORMAT_RAW))
+        return error_set(why, "%s: %s", in, how->raw ? "--raw says what is read: no other --from goes with it" : "--from raw needs --raw, which names the arrays");
     if (format == FORMAT_AUTO && !convert_detect(&format, in, why)) return false;
     if (!check_edge_features(how, format, in, why)) return false;
+    if (!check_names(how, format, in, why)) return false;
     if (how->report)
         fprintf(how->report, "reading    %s as %s (%s)\n", printable(shown, sizeof shown, in), formats[format].name,
                 formats[format].about);
     if (how->report) fflush(how->report); /* before any error, also in one file with it */
     if (!builder_open(&b, in, out, how, why)) return false;
-    bool ok = formats[format].read(&b, in, why) && builder_finish(&b, why);
+    bool ok = formats[format].read(&b, in, why) && read_beside(&b, why) && builder_finish(&b, why);
     builder_close(&b);
     return ok;
 }

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define CONVERT_FORMATS "auto|npz|shchur|scipy|ogb|edges|npy|snap|konect|mtx|ogb-binary|reddit|graphsaint"
+#define CONVERT_FORMATS "auto|npz|shchur|scipy|ogb|edges|npy|snap|konect|mtx|ogb-binary|reddit|graphsaint|igb|mag240m|raw"
 typedef enum {
     FORMAT_AUTO,
     FORMAT_NPZ,
@@ -19,7 +19,10 @@ typedef enum {
     FORMAT_MTX,
     FORMAT_OGB_BINARY,
     FORMAT_REDDIT,
-    FORMAT_GRAPHSAINT
+    FORMAT_GRAPHSAINT,
+    FORMAT_IGB,
+    FORMAT_MAG240M,
+    FORMAT_RAW
 } convert_format;
 
 typedef enum { LOOPS_AUTO, LOOPS_KEEP, LOOPS_DROP, LOOPS_ADD } convert_loops;
@@ -30,15 +33,25 @@ typedef enum { TRAIN_UNIFORM, TRAIN_DEGREE } convert_train;
 #define CONVERT_COLUMNS "auto|none|weight|features|weight-features"
 typedef enum { COLUMNS_AUTO, COLUMNS_NONE, COLUMNS_WEIGHT, COLUMNS_FEATURES, COLUMNS_WEIGHT_FEATURES } convert_columns;
 
+/* What stands for a node in lists of edges (edges, snap): numbers, or names, which are numbered as they come. Whether line 1 names
+   columns must be said of names; AUTO, of numbers: it does where it is no number. */
+typedef enum { IDS_NUMBERS, IDS_NAMES } convert_ids;
+typedef enum { HEADER_AUTO, HEADER_YES, HEADER_NO } convert_header;
+
 typedef struct { /* zeros: every default */
     convert_format format;
     convert_direction direction; /* BOTH: each edge gets its reverse; AUTO: what is usual for the format */
     convert_loops loops;
     bool keep_duplicates, drop_weights, row_normalise, half;
+    bool wide; /* floats also where the input has halves, which stay halves else */
     convert_columns columns;
+    convert_ids ids;
+    convert_header header;
     const char* edge_features; /* a .npy with a row of each edge, in the order in which edges are read; NULL: the format's own */
     bool drop_edge_features;
     bool no_features; /* those of nodes are not read */
+    const char *features, *labels, *split_file; /* .npy files beside any format, in place of its own; NULL: none. Row v is node v's */
+    const char* raw; /* FORMAT_RAW's arrays, "indptr=FILE:i64 feat=FILE:f16:128": read_raw.c; NULL: none */
     int64_t num_nodes; /* of a bare edge list: ids are 0 .. num_nodes - 1; 0: compact the ids that occur */
     int64_t random_features, classes; /* width and number of classes to make up for a bare graph; 0: none */
     bool split;                       /* make one: shares of the nodes with a label */

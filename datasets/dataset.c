@@ -82,6 +82,18 @@ static bool open_label(dataset* d, error* why)
     return true;
 }
 
+static bool open_names(dataset* d, error* why)
+{
+    const ggnn_file_section *name = ggnn_file_find(&d->file, "external_name"), *at = ggnn_file_find(&d->file, "external_at");
+    if (!name != !at) return error_set(why, "%s: of the sections 'external_name' and 'external_at' it has one alone", d->file.path);
+    if (name && (name->num_dims != 1 || name->type != GGNN_FILE_U8)) return wrong_shape(d, name, "u8 (bytes)", why);
+    if (at && !has_shape(at, GGNN_FILE_I64, 1, 0, d->num_nodes + 1)) return wrong_shape(d, at, "i64 (N + 1)", why);
+    d->name = ggnn_file_data(&d->file, name);
+    d->name_at = ggnn_file_data(&d->file, at);
+    d->name_bytes = name ? name->dim[0] : 0;
+    return true;
+}
+
 static bool open_others(dataset* d, error* why)
 {
     const ggnn_file_section* weight = ggnn_file_find(&d->file, "weight");
@@ -97,7 +109,7 @@ static bool open_others(dataset* d, error* why)
     d->split = ggnn_file_data(&d->file, split);
     d->num_splits = split ? (int32_t)split->dim[0] : 0;
     d->external_id = ggnn_file_data(&d->file, external);
-    return true;
+    return open_names(d, why);
 }
 
 /* A section of a part that must be there, with so many entries. */
@@ -203,12 +215,37 @@ bool dataset_check_graph(const dataset* d, error* why)
 
 bool dataset_check_sections(dataset* d, bool graph_alone, error* why)
 {
-    static const char* const name[] = {"indptr", "indices", "weight", "feat", "edge_feat", "label", "split", "external_id"};
+    static const char* const name[] = {"indptr", "indices", "weight", "feat", "edge_feat", "label", "split", "external_id", "external_name",
+                                       "external_at"};
     const size_t count = graph_alone ? 3 : sizeof name / sizeof *name;
     for (size_t i = 0; i < count; i++) {
         const ggnn_file_section* s = ggnn_file_find(&d->file, name[i]);
         if (s && !ggnn_file_check(&d->file, s)) return error_set(why, "%s", d->file.error);
     }
+    return graph_alone || dataset_check_names(d, why);
+}
+
+bool dataset_is_name(const char* name, int64_t length)
+{
+    if (length < 1 || name[0] == '#' || name[0] == '%') return false;
+    for (int64_t i = 0; i < length; i++) {
+        const unsigned char c = (unsigned char)name[i];
+        if (c <= ' ' || c == 127 || c == ',' || c == '"') return false;
+    }
+    return true;
+}
+
+bool dataset_check_names(const dataset* d, error* why)
+{
+    const int64_t* at = d->name_at;
+    if (!at) return true;
+    if (at[0] != 0 || at[d->num_nodes] != d->name_bytes)
+        return error_set(why, "%s: section 'external_at' goes from %lld to %lld, there are %lld bytes of names", d->file.path, (long long)at[0],
+                         (long long)at[d->num_nodes], (long long)d->name_bytes);
+    for (int64_t v = 0; v < d->num_nodes; v++)
+        if (at[v + 1] > d->name_bytes || !dataset_is_name(d->name + at[v], at[v + 1] - at[v]))
+            return error_set(why, "%s: section 'external_name': what node %lld is called, [%lld, %lld), is no name", d->file.path, (long long)v,
+                             (long long)at[v], (long long)at[v + 1]);
     return true;
 }
 

@@ -9,6 +9,7 @@
      label        (N)       i32 | f32   classes from 0, -1 unknown; or real targets, NaN unknown
      split        (S, N)    u8          S ways to split, up to 1,000: 0 none, 1 train, 2 val, 3 test
      external_id  (N)       i64         what the source of the data called each node
+     external_name (B), external_at (N + 1)   u8, i64: the same by names: all bytes, and where each node's begin
      pre_feat, pre_of                   the first layer's sums over all neighbours: preprocess.h
      graph_crc    (1)       i64         in files beside a graph: its identity, ggnn_file_graph_crc
      features_only (1)      f64         generated graphs: test accuracy of the best rule that sees features alone
@@ -58,6 +59,9 @@ typedef struct {
     int32_t num_splits;         /* S */
     const uint8_t* split;       /* (num_splits, num_nodes) SPLIT_..., or NULL */
     const int64_t* external_id; /* (num_nodes) or NULL */
+    const char* name;           /* bytes of the nodes' names or NULL: node v's are [name_at[v], name_at[v + 1]) */
+    const int64_t* name_at;     /* (num_nodes + 1), dataset_check_names */
+    int64_t name_bytes;
 } dataset;
 
 /* Opens path and checks that the sections' types and shapes agree, with no look at the arrays: O(1). A file of the
@@ -88,8 +92,15 @@ bool dataset_graph_fails(const char* path, const ggnn_fault* fault, error* why);
 /* Checks all that a graph promises: lists in order, ids of nodes, weights finite and not negative. O(N + E). */
 bool dataset_check_graph(const dataset* d, error* why);
 
+/* Can those bytes be a name? It has one or more (of none, or fewer, nothing is read), is no comment ('#' and '%' begin one), and has no blank, comma, quote or control
+   character, so that a list of edges can have it. */
+bool dataset_is_name(const char* name, int64_t length);
+
+/* Checks where names begin, and that they are names; not that they differ. Good without names, too. O(B). */
+bool dataset_check_names(const dataset* d, error* why);
+
 /* The checksums of all that a graph and its nodes have, or of the graph alone, for who copies them: a damaged section would
-   get a good checksum, or none. Reads them whole. */
+   get a good checksum, or none; and dataset_check_names. Reads them whole. */
 bool dataset_check_sections(dataset* d, bool graph_alone, error* why);
 
 /* Reads the labels: fills num_classes, refuses values that are no class. O(N). */

@@ -12,6 +12,14 @@ enum { CHUNK = 4096, COLUMN_CHUNK = 512 };
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
+/* An array that should have something of each node, and has not. */
+static bool wrong_rows(int64_t count, const char* of, const array* a, const char* expected, error* why)
+{
+    error shape = {""};
+    array_wrong_shape(a, expected, &shape);
+    return error_set(why, "%s: %lld %s", shape.text, (long long)count, of);
+}
+
 /* ---- edges ---------------------------------------------------------------------------------------------------- */
 
 /* Sources and targets in turn: (E, 2) by rows, (2, E) by columns. */
@@ -64,10 +72,10 @@ static bool read_planes(builder* b, const array_set* set, const char* name, arra
 bool read_edge_array(builder* b, const array_set* set, const char* name, int64_t num_nodes, bool both, error* why)
 {
     array a;
-    bool index = strcmp(name, "edge_index") == 0;
     if (!array_open(&a, set, name, true, why)) return false;
-    bool ok = a.h.num_dims == 2 && a.h.shape[index ? 0 : 1] == 2;
-    if (!ok) array_wrong_shape(&a, index ? "(2, E)" : "(E, 2)", why);
+    bool index = strcmp(name, "edge_index") == 0, ok = a.h.num_dims == 2 && (a.h.shape[0] == 2 || a.h.shape[1] == 2);
+    if (!ok) array_wrong_shape(&a, "(2, E) or (E, 2)", why);
+    if (ok && a.h.shape[0] != a.h.shape[1]) index = a.h.shape[0] == 2;
     int64_t count = a.h.count / 2;
     builder_edges about = {.num_nodes = num_nodes, .expected = count, .most = count, .both = both};
     ok = ok && builder_begin_edges(b, &about, why);
@@ -91,7 +99,7 @@ bool sparse_open(sparse_rows* m, const array_set* set, const char* const names[3
         return false;
     m->rows = rows < 0 ? m->indptr.h.count - 1 : rows;
     if (m->indptr.h.num_dims != 1 || m->indptr.h.count != m->rows + 1)
-        return array_wrong_shape(&m->indptr, "(rows + 1)", why);
+        return wrong_rows(m->rows, "rows", &m->indptr, "(rows + 1)", why);
     if (m->indices.h.num_dims != 1) return array_wrong_shape(&m->indices, "(elements)", why);
     if (m->data.in && (m->data.h.num_dims != 1 || m->data.h.count != m->indices.h.count))
         return array_wrong_shape(&m->data, "as many as indices", why);
@@ -183,7 +191,8 @@ static bool add_features(void* context, const float* rows, int64_t count, error*
 bool read_dense_features(builder* b, array* a, error* why)
 {
     if (a->h.num_dims < 1 || a->h.num_dims > 2 || a->h.shape[0] != b->num_nodes)
-        return array_wrong_shape(a, "(nodes, width)", why);
+        return wrong_rows(b->num_nodes, "nodes", a, "(nodes, width)", why);
+    b->halves = array_halves(a);
     if (!builder_begin_features(b, array_width(a), why)) return false;
     progress_begin(&b->bar, "reading features", "values", a->h.count);
     bool ok = array_rows(a, resources_memory_or(b->how->memory), &b->bar, add_features, b, why);
@@ -241,7 +250,7 @@ bool read_dense_labels(builder* b, array* a, error* why)
 {
     bool one = a->h.num_dims == 1 || (a->h.num_dims == 2 && a->h.shape[1] == 1);
     if (!refuse_several(a, why)) return false;
-    if (!one || a->h.shape[0] != b->num_nodes) return array_wrong_shape(a, "(nodes), one label a node,", why);
+    if (!one || a->h.shape[0] != b->num_nodes) return wrong_rows(b->num_nodes, "nodes", a, "(nodes), one label a node,", why);
     double* value = memory_new(memory_product((size_t)b->num_nodes, sizeof *value, 1), "labels", why);
     bool ok = value != NULL;
     for (int64_t done = 0, some; done < b->num_nodes && ok; done += some) {
@@ -318,7 +327,7 @@ bool read_split_array(builder* b, array* a, error* why)
 {
     const int dims = a->h.num_dims;
     if (dims < 1 || dims > 2 || a->h.shape[dims - 1] != b->num_nodes || a->h.fortran)
-        return array_wrong_shape(a, "(nodes) or (splits, nodes), by rows,", why);
+        return wrong_rows(b->num_nodes, "nodes", a, "(nodes) or (splits, nodes), by rows,", why);
     if (!builder_begin_splits(b, dims == 2 ? a->h.shape[0] : 1, why)) return false;
     for (int64_t i = 0; i < a->h.count; i++) {
         int64_t part;
@@ -335,7 +344,7 @@ bool read_splits(builder* b, const array_set* set, error* why)
 {
     array whole = {0}, part[3];
     memset(part, 0, sizeof part);
-    if (b->how->split) return true; /* another is asked for */
+    if (b->how->split || b->split) return true; /* another is asked for, or there */
     bool ok = array_open(&whole, set, "split", false, why) &&
               array_open(&part[0], set, "train_masks|train_mask|train", false, why) &&
               array_open(&part[1], set, "val_masks|val_mask|valid|val", false, why) &&
@@ -356,4 +365,35 @@ bool find_file(char path[GRAPH_PATH], const char* folder, const char* name, erro
     int length = snprintf(path, GRAPH_PATH, "%s/%s", folder, name);
     if (length < 0 || length >= GRAPH_PATH) return error_set(why, "%s: path is too long", folder);
     return access(path, F_OK) == 0 || error_set(why, "%s: no file %s in it", folder, name);
+}
+
+/* ---- beside IN ------------------------------------------------------------------------------------------------ */
+
+static bool read_file(builder* b, const char* path, bool (*read)(builder* b, array* a, error* why), error* why)
+{
+    array a;
+    if (!array_open_file(&a, path, why)) return false;
+    bool ok = read(b, &a, why);
+    array_close(&a);
+    return ok;
+}
+
+bool read_features_beside(builder* b, error* why)
+{
+    return !b->how->features || b->rows || read_file(b, b->how->features, read_dense_features, why);
+}
+
+bool read_labels_beside(builder* b, error* why)
+{
+    return !b->how->labels || builder_has_labels(b) || read_file(b, b->how->labels, read_dense_labels, why);
+}
+
+bool read_splits_beside(builder* b, error* why)
+{
+    return !b->how->split_file || b->split || read_file(b, b->how->split_file, read_split_array, why);
+}
+
+bool read_beside(builder* b, error* why)
+{
+    return read_features_beside(b, why) && read_labels_beside(b, why) && read_splits_beside(b, why);
 }

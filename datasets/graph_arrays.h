@@ -8,7 +8,7 @@
 
 /* ---- edges: from builder_begin_edges to builder_end_edges, where not said otherwise ---------------------------- */
 
-/* name: "edges" (E, 2), or "edge_index" (2, E). num_nodes, both: as builder_edges has them. */
+/* name: "edges" or "edge_index", (E, 2) or (2, E) by their shape; (2, 2) is what the name says, (E, 2) of edges. num_nodes, both: as builder_edges has them. */
 bool read_edge_array(builder* b, const array_set* set, const char* name, int64_t num_nodes, bool both, error* why);
 
 /* Between begin and end: sources from one array, targets from another; data NULL: no weights. */
@@ -57,8 +57,16 @@ bool read_sparse_features(builder* b, sparse_rows* m, int64_t width, error* why)
 bool read_dense_labels(builder* b, array* a, error* why);
 bool check_labels(const array_set* set, const char* names, error* why);
 
+/* What the user gives beside IN stands in place of the format's own: --features, --labels, --split FILE.npy. Each reads its file
+   where one is given and has not been read; a reader calls it before it looks for its own, which it leaves where
+   builder_has_... says that there are some. read_beside: all three, for formats that have none. */
+bool read_features_beside(builder* b, error* why);
+bool read_labels_beside(builder* b, error* why);
+bool read_splits_beside(builder* b, error* why);
+bool read_beside(builder* b, error* why);
+
 /* Arrays named split, or train, val and test (mask, masks): masks are bools, bytes and floats, wider integers are ids. None:
-   no splits. Nothing is read where --split asks for others. */
+   no splits. split: (nodes) or (splits, nodes), 0 none, 1 train, 2 val, 3 test. Nothing is read where --split asks for others. */
 bool read_splits(builder* b, const array_set* set, error* why);
 
 /* (nodes) or (splits, nodes), by rows, as the .ggnn file has it: 0 none, 1 train, 2 val, 3 test. */

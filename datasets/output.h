@@ -23,7 +23,7 @@ typedef struct {
     int fd;               /* of a file or a stream, until its FILE takes it; else -1 */
     char file[4400];      /* the one being written, as errors call it */
     FILE* stream;
-    const char* written[16]; /* files in the folder so far */
+    const char* written[20]; /* files in the folder so far */
     int num_written;
     progress bar; /* of the rows of the file being written: progress_update is the caller's */
     error* why;

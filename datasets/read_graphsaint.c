@@ -160,6 +160,7 @@ static bool read_graph(builder* b, const char* in, error* why)
 
 bool read_graphsaint(builder* b, const char* in, error* why)
 {
-    return check_first_class(in, why) && read_graph(b, in, why) && read_features(b, in, why) && read_classes(b, in, why) &&
-           read_roles(b, in, why);
+    return (b->how->labels || check_first_class(in, why)) && read_graph(b, in, why) && read_features_beside(b, why) &&
+           read_features(b, in, why) && read_labels_beside(b, why) && (builder_has_labels(b) || read_classes(b, in, why)) &&
+           read_splits_beside(b, why) && (b->split || read_roles(b, in, why));
 }

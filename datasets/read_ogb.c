@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "common/memory.h"
+#include "datasets/graph_arrays.h"
 #include "datasets/ogb_csv.h"
 #include "datasets/readers.h"
 
@@ -198,5 +199,6 @@ static bool read_labels(builder* b, const char* in, error* why)
 
 bool read_ogb(builder* b, const char* in, error* why)
 {
-    return read_graph(b, in, why) && read_features(b, in, why) && read_labels(b, in, why) && ogb_read_split(b, in, why);
+    return read_graph(b, in, why) && read_features_beside(b, why) && read_features(b, in, why) && read_labels_beside(b, why) &&
+           (builder_has_labels(b) || read_labels(b, in, why)) && read_splits_beside(b, why) && (b->split || ogb_read_split(b, in, why));
 }

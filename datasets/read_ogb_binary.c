@@ -6,22 +6,19 @@
    Both archives may lie in the folder itself as well. They are read as streams, of any length. */
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common/printable.h"
 #include "datasets/graph_arrays.h"
 #include "datasets/ogb_csv.h"
 #include "datasets/readers.h"
 
-enum { PATH_BYTES = 4096 };
-
 /* The path of NAME.npz in IN/raw, else in IN. */
-static bool find_archive(char path[PATH_BYTES], const char* in, const char* name, error* why)
+static bool find_archive(char path[GRAPH_PATH], const char* in, const char* name, error* why)
 {
-    int length = snprintf(path, PATH_BYTES, "%s/raw/%s.npz", in, name);
-    if (length < 0 || length >= PATH_BYTES) return error_set(why, "%s: path is too long", in);
-    if (access(path, F_OK) != 0) snprintf(path, PATH_BYTES, "%s/%s.npz", in, name);
-    return true;
+    char in_raw[32];
+    error ignored = {""};
+    snprintf(in_raw, sizeof in_raw, "raw/%s", name);
+    return find_file(path, in, in_raw, &ignored) || find_file(path, in, name, why);
 }
 
 /* Every array is one that is read, or one of nodes or of edges, which is said and left. */
@@ -71,53 +68,42 @@ static bool read_edges_and_features(builder* b, const array_set* set, error* why
     bool ok = check_arrays(b, set, why) && read_size(set, "num_nodes_list", &num_nodes, why) &&
               read_size(set, "num_edges_list", &num_edges, why) && check_edges(set, num_edges, why) &&
               (!builder_wants_edge_features(b) || array_open(&b->edge_rows, set, "edge_feat", false, why)) &&
-              read_edge_array(b, set, "edge_index", num_nodes, false, why) &&
+              read_edge_array(b, set, "edge_index", num_nodes, false, why) && read_features_beside(b, why) &&
               (!builder_wants_features(b) || array_open(&features, set, "node_feat", false, why)) &&
               (!features.in || read_dense_features(b, &features, why));
     array_close(&features);
     return ok;
 }
 
-/* node-label.npz, and whether it is there. */
-static bool open_labels(array_set* set, bool* there, const char* in, error* why)
+static bool read_labels(builder* b, const array_set* set, error* why)
 {
-    char path[PATH_BYTES];
-    *there = false;
-    if (!find_archive(path, in, "node-label", why)) return false;
-    if (access(path, F_OK) != 0) return true;
-    return *there = arrays_open(set, path, why);
-}
-
-/* Several labels a node are refused before any edge is read. */
-static bool check_classes(const char* in, error* why)
-{
-    array_set set;
-    bool there;
-    if (!open_labels(&set, &there, in, why)) return false;
-    const bool ok = !there || check_labels(&set, "node_label", why);
-    if (there) arrays_close(&set);
-    return ok;
-}
-
-static bool read_labels(builder* b, const char* in, error* why)
-{
-    array_set set;
-    array a = {0};
-    bool there;
-    if (!open_labels(&set, &there, in, why)) return false;
-    if (!there) return true;
-    const bool ok = array_open(&a, &set, "node_label", true, why) && read_dense_labels(b, &a, why);
+    array a;
+    bool ok = array_open(&a, set, "node_label", true, why) && read_dense_labels(b, &a, why);
     array_close(&a);
-    arrays_close(&set);
     return ok;
+}
+
+/* labels NULL: there are none. */
+static bool read_archives(builder* b, const char* in, const array_set* labels, error* why)
+{
+    char path[GRAPH_PATH];
+    array_set set;
+    if (labels && !b->how->labels && !check_labels(labels, "node_label", why)) return false;
+    if (!find_archive(path, in, "data.npz", why) || !arrays_open(&set, path, why)) return false;
+    bool ok = read_edges_and_features(b, &set, why) && read_labels_beside(b, why) &&
+              (!labels || builder_has_labels(b) || read_labels(b, labels, why)) && read_splits_beside(b, why);
+    arrays_close(&set);
+    return ok && (b->split || ogb_read_split(b, in, why));
 }
 
 bool read_ogb_binary(builder* b, const char* in, error* why)
 {
-    char path[PATH_BYTES];
-    array_set set;
-    if (!check_classes(in, why) || !find_archive(path, in, "data", why) || !arrays_open(&set, path, why)) return false;
-    bool ok = read_edges_and_features(b, &set, why);
-    arrays_close(&set);
-    return ok && read_labels(b, in, why) && ogb_read_split(b, in, why);
+    char path[GRAPH_PATH];
+    array_set labels;
+    error ignored = {""};
+    if (!find_archive(path, in, "node-label.npz", &ignored)) return read_archives(b, in, NULL, why);
+    if (!arrays_open(&labels, path, why)) return false;
+    bool ok = read_archives(b, in, &labels, why);
+    arrays_close(&labels);
+    return ok;
 }

@@ -21,9 +21,12 @@ static bool read_graph(builder* b, const char* in, error* why)
 static bool read_nodes(builder* b, const array_set* set, error* why)
 {
     array feature = {0}, label = {0}, types = {0};
-    bool ok = (!builder_wants_features(b) || (array_open(&feature, set, "feature", true, why) && read_dense_features(b, &feature, why))) &&
-              array_open(&label, set, "label", true, why) && read_dense_labels(b, &label, why) &&
-              (b->how->split || (array_open(&types, set, "node_types", true, why) && read_split_array(b, &types, why)));
+    bool ok = read_features_beside(b, why) &&
+              (!builder_wants_features(b) || (array_open(&feature, set, "feature", true, why) && read_dense_features(b, &feature, why))) &&
+              read_labels_beside(b, why) &&
+              (builder_has_labels(b) || (array_open(&label, set, "label", true, why) && read_dense_labels(b, &label, why))) &&
+              read_splits_beside(b, why) &&
+              (b->how->split || b->split || (array_open(&types, set, "node_types", true, why) && read_split_array(b, &types, why)));
     array_close(&feature);
     array_close(&label);
     array_close(&types);
@@ -35,7 +38,7 @@ bool read_reddit(builder* b, const char* in, error* why)
     char path[GRAPH_PATH];
     array_set set;
     if (!find_file(path, in, "reddit_data.npz", why) || !arrays_open(&set, path, why)) return false;
-    bool ok = check_labels(&set, "label", why) && read_graph(b, in, why) && read_nodes(b, &set, why);
+    bool ok = (b->how->labels || check_labels(&set, "label", why)) && read_graph(b, in, why) && read_nodes(b, &set, why);
     arrays_close(&set);
     return ok;
 }

@@ -83,8 +83,8 @@ bool read_shchur(builder* b, const char* in, error* why)
 {
     array_set set;
     if (!arrays_open(&set, in, why)) return false;
-    bool ok =
-        read_shchur_graph(b, &set, why) && read_shchur_features(b, &set, why) && read_shchur_labels(b, &set, why);
+    bool ok = read_shchur_graph(b, &set, why) && read_features_beside(b, why) && read_shchur_features(b, &set, why) &&
+              read_labels_beside(b, why) && (builder_has_labels(b) || read_shchur_labels(b, &set, why));
     arrays_close(&set);
     return ok;
 }

@@ -6,6 +6,9 @@
 
 #include "common/memory.h"
 #include "common/options.h"
+#include "common/resources.h"
+#include "datasets/dataset.h"
+#include "datasets/names.h"
 #include "datasets/readers.h"
 #include "datasets/text.h"
 
@@ -13,12 +16,18 @@ enum { BATCH = 4096, HEAD_BYTES = 256, ROWS = 1 << 16 }; /* ROWS: values of a ba
 
 typedef enum { EXTRA_FORBIDDEN, EXTRA_IGNORED } extra_columns;
 
+typedef struct {
+    names table;
+    char separator; /* what stands behind a source: as in the first line; 0: that is yet to be read */
+} named;
+
 typedef struct {       /* how a line is read: u v [weight] [features ...] [...] */
     int64_t base;      /* of the ids: 0 or 1 */
     int64_t num_nodes; /* ids are below base + this; -1: any */
     bool weighted;
     int width;           /* columns of features */
     extra_columns extra; /* columns after the last one that is read */
+    named* names;        /* NULL: ids are numbers */
 } edge_format;
 
 typedef struct {
@@ -37,8 +46,44 @@ static bool flush(builder* b, edge_batch* batch, const edge_format* f, error* wh
     return ok;
 }
 
-static bool read_id(text* t, const edge_format* f, int64_t* id, error* why)
+/* What the names of the whole list take if it goes on as it began, and as much for edges. */
+static bool too_many_names(const text* t, const named* n, error* why)
 {
+    const int64_t length = source_length(t->in), read = length < 0 ? source_taken(t->in) : t->line_at + 1; /* of gzip a buffer too many */
+    const double part = (double)read / (double)(length < 0 ? source_total(t->in) : length), count = (double)(n->table.count + 1) / part;
+    const int64_t all = names_memory((int64_t)count, (int64_t)((double)(n->table.at[n->table.count] + TEXT_FIELD_MAX) / part));
+    char has[24], memory[24], needs[24];
+    return error_set(why, "%s: line %lld: %lld names and one more take more than %s, half of --memory %s; %.0f %% of the list is read, and as many "
+                          "in the rest fit --memory %s", source_name(t->in), (long long)t->line, (long long)n->table.count,
+                     resources_bytes(has, n->table.memory), resources_bytes(memory, 2 * n->table.memory), 100 * part,
+                     resources_bytes(needs, 2 * all));
+}
+
+/* Fields have one separator in all lines: with two kinds of them, one may be part of a name. */
+static bool check_separator(text* t, named* n, bool last, error* why)
+{
+    char kind;
+    if (!text_separator(t, &kind, why)) return false;
+    if (!n->separator && kind != '\n') n->separator = kind;
+    if (kind == n->separator || (last && kind == '\n')) return true;
+    return text_fail(t, kind == '\n' ? "the line ends, a name is expected" : n->separator == ',' ? "commas separate names here, and a name has no blank in it"
+                     : n->separator == '\t' ? "tabs separate names here, and a name has no blank or comma in it"
+                                            : "blanks separate names here, and a name has no tab or comma in it", why);
+}
+
+static bool read_name(text* t, named* n, int64_t* id, bool last, error* why)
+{
+    if (!text_skip(t, why)) return false;
+    if (!dataset_is_name(t->field, t->at - t->field))
+        return text_fail(t, "a name is not empty, begins with no # or %, and has no quotes and control characters", why);
+    *id = names_number(&n->table, t->field, t->at - t->field, why);
+    if (*id < 0) return n->table.full ? too_many_names(t, n, why) : false;
+    return check_separator(t, n, last, why);
+}
+
+static bool read_id(text* t, const edge_format* f, int64_t* id, bool last, error* why)
+{
+    if (f->names) return read_name(t, f->names, id, last, why);
     if (!text_int(t, id, why)) return false;
     if (*id < f->base) return text_fail(t, f->base ? "ids begin at 1" : "a negative id", why);
     *id -= f->base;
@@ -62,7 +107,7 @@ static bool read_weight(builder* b, text* t, float* weight, error* why)
 static bool read_edge(builder* b, text* t, const edge_format* f, edge_batch* batch, error* why)
 {
     int64_t i = batch->count;
-    if (!read_id(t, f, &batch->src[i], why) || !read_id(t, f, &batch->dst[i], why)) return false;
+    if (!read_id(t, f, &batch->src[i], false, why) || !read_id(t, f, &batch->dst[i], true, why)) return false;
     if (f->weighted && !read_weight(b, t, &batch->weight[i], why)) return false;
     if (!text_row(t, batch->rows + i * f->width, f->width, why)) return false;
     if (text_more(t, why)) {
@@ -164,24 +209,31 @@ static bool is_column_name(const text* t)
     return length > 0 && length + 1 < sizeof name && options_choice(COLUMN_NAMES, name) >= 0;
 }
 
-/* A first line of names is skipped: src,dst or source,target,weight. Other words are ids that nobody can number; columns of
-   features, and those that are not read, may be called anything. */
-static bool skip_header(const builder* b, text* t, const char* in, error* why)
+/* Of a line that begins with a word: columns of features, and those that are not read, may be called anything. */
+static bool check_columns(const builder* b, text* t, error* why)
 {
     static const int known[] = {TEXT_ROW_MAX, 2, 3, 2, 3}; /* by convert_columns: how many have names from above */
-    if (!text_is_word(t, why)) return !why->text[0];
     int column = 0;
     do {
         if (!text_skip(t, why)) return false;
-        if (column++ < known[b->how->columns] && !is_column_name(t)) return text_fail(t, "neither a number nor a column's name such as src, dst, weight", why);
+        if (column++ < known[b->how->columns] && !is_column_name(t))
+            return text_fail(t, "neither a number nor a column's name such as src, dst, weight (--header yes: line 1 is none of the edges; "
+                                "--ids names: ids are text)", why);
     } while (text_more(t, why));
-    if (why->text[0]) return false;
+    return !why->text[0];
+}
+
+/* A first line of columns' names is skipped: src,dst or source,target,weight. What looks so may be an edge between names, and
+   what does not may be a header: there the user says which (convert.c). */
+static bool skip_header(const builder* b, text* t, const char* in, error* why)
+{
+    if (b->how->ids == IDS_NAMES) t->comments = ""; /* a line further down that begins with # is no comment, but a wrong name */
+    if (b->how->header == HEADER_NO) return true;
+    if (b->how->header == HEADER_AUTO && (!text_is_word(t, why) || !check_columns(b, t, why))) return !why->text[0];
     int more = text_next_line(t, why);
     if (more == 0) error_set(why, "%s: holds no edge", in);
     return more == 1;
 }
-
-static int64_t asked_nodes(const builder* b) { return b->how->num_nodes ? b->how->num_nodes : -1; }
 
 /* What the user says of the columns behind source and target, by the first line that has them. */
 static bool choose_columns(const builder* b, text* t, edge_format* f, error* why)
@@ -209,27 +261,42 @@ static bool usual_columns(text* t, edge_format* f, error* why)
     return columns <= 3 || text_fail(t, "source, target and a weight are expected, not more (--edge-columns says what they are)", why);
 }
 
-bool read_edges(builder* b, const char* in, error* why)
+/* The list from its first line on; usual: columns are what is usual for a plain list. */
+static bool read_plain_lines(builder* b, text* t, const char* in, edge_format* f, bool usual, error* why)
+{
+    return skip_header(b, t, in, why) && (usual && !b->how->columns ? usual_columns(t, f, why) : choose_columns(b, t, f, why)) &&
+           read_list(b, t, f, false, why);
+}
+
+static bool read_named_lines(builder* b, text* t, const char* in, edge_format* f, bool usual, error* why)
+{
+    named n = {.separator = 0};
+    f->names = &n;
+    bool ok = names_open(&n.table, resources_memory_or(b->how->memory) / 2, why) && read_plain_lines(b, t, in, f, usual, why) &&
+              builder_add_names(b, n.table.bytes, n.table.at, why);
+    if (ok && b->how->report) fprintf(b->how->report, "names      %lld, numbered as they come, kept as external_name\n", (long long)n.table.count);
+    names_close(&n.table);
+    return ok;
+}
+
+static bool read_plain(builder* b, const char* in, const char* comments, edge_format f, bool usual, error* why)
 {
     text t;
     char head[HEAD_BYTES];
-    edge_format f = {0, asked_nodes(b), false, 0, EXTRA_FORBIDDEN};
-    if (!open_text(&t, in, "#%", head, why)) return false;
-    bool ok = skip_header(b, &t, in, why) && (b->how->columns ? choose_columns(b, &t, &f, why) : usual_columns(&t, &f, why)) &&
-              read_list(b, &t, &f, false, why);
+    if (!open_text(&t, in, comments, head, why)) return false;
+    bool ok = (b->how->ids == IDS_NAMES ? read_named_lines : read_plain_lines)(b, &t, in, &f, usual, why);
     close_text(&t);
     return ok;
 }
 
+bool read_edges(builder* b, const char* in, error* why)
+{
+    return read_plain(b, in, "#%", (edge_format){.num_nodes = b->asked_nodes, .extra = EXTRA_FORBIDDEN}, true, why);
+}
+
 bool read_snap(builder* b, const char* in, error* why)
 {
-    text t;
-    char head[HEAD_BYTES];
-    edge_format f = {0, asked_nodes(b), false, 0, EXTRA_IGNORED};
-    if (!open_text(&t, in, "#", head, why)) return false;
-    bool ok = skip_header(b, &t, in, why) && choose_columns(b, &t, &f, why) && read_list(b, &t, &f, false, why);
-    close_text(&t);
-    return ok;
+    return read_plain(b, in, "#", (edge_format){.num_nodes = b->asked_nodes, .extra = EXTRA_IGNORED}, false, why);
 }
 
 /* ---- KONECT --------------------------------------------------------------------------------------------------- */
@@ -251,8 +318,8 @@ bool read_konect(builder* b, const char* in, error* why)
         ok = error_set(
             why, "%s: line 1 is %s%.40s%s; KONECT's is \"%% sym|asym WEIGHTS\" (--from edges reads plain lists)", in,
             head[0] ? "\"" : "", head[0] ? head : "no comment", head[0] ? "\"" : "");
-    edge_format f = {1, asked_nodes(b), strstr(weights, "weighted") && strcmp(weights, "unweighted") && columns > 2, 0,
-                     EXTRA_IGNORED};
+    edge_format f = {1, b->asked_nodes, strstr(weights, "weighted") && strcmp(weights, "unweighted") && columns > 2, 0,
+                     EXTRA_IGNORED, NULL};
     ok = ok && choose_columns(b, &t, &f, why) && read_list(b, &t, &f, !strcmp(format, "sym"), why);
     close_text(&t);
     return ok;
@@ -306,7 +373,7 @@ static bool read_entries(builder* b, text* t, const char* in, const mtx_header* 
 {
     int64_t nodes, entries;
     if (!read_sizes(t, in, &nodes, &entries, why)) return false;
-    edge_format f = {1, nodes, !h->pattern, 0, EXTRA_FORBIDDEN};
+    edge_format f = {1, nodes, !h->pattern, 0, EXTRA_FORBIDDEN, NULL};
     builder_edges about = {nodes, entries, entries, f.weighted, h->symmetric, false, 0, 0};
     int more = text_next_line(t, why);
     if (more < 0 || !builder_begin_edges(b, &about, why) || (more == 1 && !read_lines(b, t, &f, why))) return false;

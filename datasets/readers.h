@@ -15,4 +15,10 @@ bool read_edges(builder* b, const char* in, error* why);  /* src, dst[, weight] 
 bool read_snap(builder* b, const char* in, error* why);
 bool read_konect(builder* b, const char* in, error* why);
 bool read_mtx(builder* b, const char* in, error* why);
+bool read_igb(builder* b, const char* in, error* why);     /* IGB's folder: papers that cite papers */
+bool read_mag240m(builder* b, const char* in, error* why); /* MAG240M's folder: papers that cite papers */
+bool read_raw(builder* b, const char* in, error* why);     /* arrays without headers, which convert_options.raw names, in the folder in */
+
+/* The graph that a set of arrays is, by the names of npz and npy. both: as builder_edges has it. */
+bool read_array_set(builder* b, const array_set* set, bool both, error* why);
 #endif

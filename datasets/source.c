@@ -305,12 +305,18 @@ static source* open_file(const char* path, const char* member, bool buffers, err
     return NULL;
 }
 
+source* source_open_bare(const char* path, error* why)
+{
+    source* s = open_file(path, NULL, true, why);
+    if (s) s->declared = s->end;
+    return s;
+}
+
 source* source_open(const char* path, error* why)
 {
     unsigned char magic[2] = {0, 0};
-    source* s = open_file(path, NULL, true, why);
+    source* s = source_open_bare(path, why);
     if (!s) return NULL;
-    s->declared = s->end;
     if (s->end >= 2 && read_plain(s, magic, 2, why) == 2 && magic[0] == 0x1F && magic[1] == 0x8B) s->how = GZIP;
     s->offset = 0;
     if (why->text[0] || (s->how == GZIP && !start_inflate(s, why))) {

@@ -12,6 +12,7 @@ typedef struct source source;
 /* Opens a file; one that begins with the two bytes of gzip is inflated (several gzip streams one after the other are
    one stream). NULL on failure. Without zlib a gzip file is refused with a message that names zlib. */
 source* source_open(const char* path, error* why);
+source* source_open_bare(const char* path, error* why); /* as it is: of raw numbers any two bytes may be the first */
 
 typedef enum { SOURCE_STORED, SOURCE_DEFLATED } source_method;
 

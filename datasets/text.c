@@ -86,15 +86,19 @@ static bool skip_line(text* t, error* why)
     return true;
 }
 
-static bool skip_blanks(text* t, error* why)
+/* tab: set where one is among them; NULL: nobody asks. */
+static bool skip_and_see(text* t, bool* tab, error* why)
 {
     for (;;) {
-        while (is_blank(*t->at)) t->at++;
+        for (; is_blank(*t->at); t->at++)
+            if (tab && *t->at == '\t') *tab = true;
         if (t->end - t->at >= LOOKAHEAD || t->over) return true;
         if (!look_ahead(t, LOOKAHEAD, why)) return false;
         if (!is_blank(*t->at)) return true;
     }
 }
+
+static bool skip_blanks(text* t, error* why) { return skip_and_see(t, NULL, why); }
 
 static bool start(text* t, error* why)
 {
@@ -278,6 +282,14 @@ bool text_skip(text* t, error* why)
     if (p - t->field > TEXT_FIELD_MAX) return text_fail(t, "too long", why);
     t->at = p;
     t->after_field = true;
+    return true;
+}
+
+bool text_separator(text* t, char* kind, error* why)
+{
+    bool tab = false;
+    if (!skip_and_see(t, &tab, why)) return false;
+    *kind = *t->at == ',' || *t->at == '\n' ? *t->at : tab ? '\t' : ' ';
     return true;
 }
 

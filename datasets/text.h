@@ -48,7 +48,10 @@ bool text_more(text* t, error* why);
    to the nearest double. Both fail on an empty field, trailing letters, and at the end of the line. */
 bool text_int(text* t, int64_t* value, error* why);
 bool text_real(text* t, double* value, error* why);
-bool text_skip(text* t, error* why);
+bool text_skip(text* t, error* why); /* of at most TEXT_FIELD_MAX bytes, maybe none: [field, at) until the next call */
+
+/* What stands behind the field that was read: ',', '\t' (also among blanks), ' ', or '\n' where it was the last. */
+bool text_separator(text* t, char* kind, error* why);
 
 /* How many fields the line has, seen from its first; most + 1 where there are more. most: at most TEXT_ROW_MAX. Nothing is
    consumed. text_width: fails beyond TEXT_ROW_MAX. */

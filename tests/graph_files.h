@@ -3,6 +3,7 @@
 #define GRAPH_FILES_H
 #include <math.h>
 
+#include "ggnn.h"
 #include "tests/archive.h"
 #include "tests/folder.h"
 #include "tests/test.h"
@@ -497,5 +498,84 @@ static inline void model_reddit(const model* m, const char* name, bool self_loop
     put_vector(&to, "node_types", "|u1", MODEL_NODES, m->split[0], 1);
     save_in(zip_end(&z), name, "reddit_data.npz");
     save_in(model_scipy_bytes(m, "coo", deflated), name, self_loop ? "reddit_self_loop_graph.npz" : "reddit_graph.npz");
+}
+
+/* ---- arrays without headers, and papers that cite papers -------------------------------------------------------- */
+
+static inline void save_raw(const char* folder_name, const char* name, const void* data, size_t size)
+{
+    bytes b = {0};
+    char file[200];
+    put(&b, data, size);
+    snprintf(file, sizeof file, "%s/%s", folder_name, name);
+    save(b, file, false);
+}
+
+/* index.i64 (2, E), pairs.i32 (E, 2), ptr.i64 and idx.i32 by targets, out.u32 and to.u16 by sources, feat.f32, label.i8, split.u8
+   (S, N). */
+static inline void model_raw(const model* m, const char* name)
+{
+    int64_t index[2 * MODEL_EDGES_MAX], ptr[MODEL_NODES + 1] = {0}, n = m->num_edges, in = 0, of = 0;
+    int32_t pairs[2 * MODEL_EDGES_MAX], idx[MODEL_EDGES_MAX];
+    uint32_t out[MODEL_NODES + 1] = {0};
+    uint16_t to[MODEL_EDGES_MAX];
+    int8_t label[MODEL_NODES];
+    for (int64_t e = 0; e < n; e++) {
+        index[e] = pairs[2 * e] = (int32_t)m->src[e];
+        index[n + e] = pairs[2 * e + 1] = (int32_t)m->dst[e];
+    }
+    for (int v = 0; v < MODEL_NODES; v++) {
+        for (int64_t e = 0; e < n; e++) {
+            if (m->dst[e] == v) idx[in++] = (int32_t)m->src[e];
+            if (m->src[e] == v) to[of++] = (uint16_t)m->dst[e];
+        }
+        ptr[v + 1] = in;
+        out[v + 1] = (uint32_t)of;
+        label[v] = (int8_t)m->label[v];
+    }
+    make_folder(name);
+    save_raw(name, "index.i64", index, (size_t)n * 16);
+    save_raw(name, "pairs.i32", pairs, (size_t)n * 8);
+    save_raw(name, "ptr.i64", ptr, sizeof ptr);
+    save_raw(name, "idx.i32", idx, (size_t)n * 4);
+    save_raw(name, "out.u32", out, sizeof out);
+    save_raw(name, "to.u16", to, (size_t)n * 2);
+    save_raw(name, "feat.f32", m->feat, sizeof m->feat);
+    save_raw(name, "label.i8", label, sizeof label);
+    save_raw(name, "split.u8", m->split, sizeof m->split);
+}
+
+/* IGB's folder, whose labels are floats; or MAG240M's, whose rows are halves, with years by split 0: 2018, 2019, 2020, and 2018
+   where a node is in no part. */
+static inline void model_papers(const model* m, const char* name, bool mag)
+{
+    static const int64_t years[] = {2018, 2017, 2019, 2021};
+    char paper[128], cites[160];
+    int64_t edges[2 * MODEL_EDGES_MAX], n = m->num_edges, year[MODEL_NODES];
+    float label[MODEL_NODES], other[MODEL_NODES];
+    uint16_t half[MODEL_NODES * MODEL_WIDTH];
+    snprintf(paper, sizeof paper, "%s/processed", name);
+    make_folder(name);
+    make_folder(paper);
+    snprintf(cites, sizeof cites, "%s/%s", paper, mag ? "paper___cites___paper" : "paper__cites__paper");
+    strcat(paper, "/paper");
+    make_folder(paper);
+    make_folder(cites);
+    for (int64_t e = 0; e < n; e++) {
+        edges[mag ? e : 2 * e] = m->src[e];
+        edges[mag ? n + e : 2 * e + 1] = m->dst[e];
+    }
+    for (int v = 0; v < MODEL_NODES; v++) {
+        label[v] = m->label[v] < 0 ? NAN : (float)m->label[v];
+        other[v] = (float)(v % 7);
+        year[v] = years[m->split[0][v]];
+    }
+    for (int i = 0; i < MODEL_NODES * MODEL_WIDTH; i++) half[i] = ggnn_float_to_half((&m->feat[0][0])[i]);
+    put_matrix(&(array_sink){NULL, cites}, "edge_index", "<i8", mag ? 2 : n, mag ? n : 2, edges, 8, false);
+    array_sink to = {NULL, paper};
+    put_npy(&to, "node_feat", npy_of(mag ? "<f2" : "<f4", "40, 5", false, mag ? (const void*)half : m->feat, mag ? sizeof half : sizeof m->feat));
+    put_vector(&to, mag ? "node_label" : "node_label_19", "<f4", MODEL_NODES, label, 4);
+    if (mag) put_vector(&to, "node_year", "<i8", MODEL_NODES, year, 8);
+    else put_vector(&to, "node_label_2K", "<f4", MODEL_NODES, other, 4);
 }
 #endif

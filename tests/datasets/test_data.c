@@ -1377,7 +1377,7 @@ static void verify_prints(const char* const reason[9], int rows, const char* fir
                                        "preprocessed features are of this graph and these features",
                                        "every label is a class or unknown",
                                        "every node is in none, train, val or test",
-                                       "no two nodes have one external id"};
+                                       "no two nodes have one external id or name"};
     bool good = true;
     char line[1400] = "";
     expect(NULL);
@@ -1636,7 +1636,7 @@ TEST(info_prints_all_that_a_file_holds)
                 "  \"num_nodes\": 3,\n  \"num_edges\": 4,\n  \"weighted\": true,\n  \"features\": {\n    \"width\": 2,\n    \"type\": \"f32\"\n  },\n"
                 "  \"edge_features\": {\n    \"width\": 1,\n    \"type\": \"f32\"\n  },\n  \"preprocessed\": null,\n  \"labels\": \"classes\",\n"
                 "  \"num_classes\": 2,\n  \"splits\": [\n    {\n      \"none\": 1,\n      \"train\": 1,\n      \"val\": 1,\n      \"test\": 0\n    },\n"
-                "    {\n      \"none\": 2,\n      \"train\": 0,\n      \"val\": 0,\n      \"test\": 1\n    }\n  ],\n  \"external_ids\": true,\n");
+                "    {\n      \"none\": 2,\n      \"train\": 0,\n      \"val\": 0,\n      \"test\": 1\n    }\n  ],\n  \"external_ids\": true,\n  \"external_names\": false,\n");
     c.real = true;
     write_contents(&c);
     info_prints("nodes            3\nedges            4 directed, weighted, 1.33 a node\nfeatures         2 a row, fp16\n"
@@ -1645,10 +1645,10 @@ TEST(info_prints_all_that_a_file_holds)
                 "  \"num_nodes\": 3,\n  \"num_edges\": 4,\n  \"weighted\": true,\n  \"features\": {\n    \"width\": 2,\n    \"type\": \"f16\"\n  },\n"
                 "  \"edge_features\": {\n    \"width\": 1,\n    \"type\": \"f32\"\n  },\n  \"preprocessed\": null,\n  \"labels\": \"real\",\n"
                 "  \"num_classes\": 0,\n  \"splits\": [\n    {\n      \"none\": 1,\n      \"train\": 1,\n      \"val\": 1,\n      \"test\": 0\n    },\n"
-                "    {\n      \"none\": 2,\n      \"train\": 0,\n      \"val\": 0,\n      \"test\": 1\n    }\n  ],\n  \"external_ids\": true,\n");
+                "    {\n      \"none\": 2,\n      \"train\": 0,\n      \"val\": 0,\n      \"test\": 1\n    }\n  ],\n  \"external_ids\": true,\n  \"external_names\": false,\n");
     static const char nothing[] = "  \"weighted\": false,\n  \"features\": {\n    \"width\": 0,\n    \"type\": null\n  },\n"
                                   "  \"edge_features\": {\n    \"width\": 0,\n    \"type\": null\n  },\n  \"preprocessed\": null,\n  \"labels\": null,\n"
-                                  "  \"num_classes\": 0,\n  \"splits\": [],\n  \"external_ids\": false,\n";
+                                  "  \"num_classes\": 0,\n  \"splits\": [],\n  \"external_ids\": false,\n  \"external_names\": false,\n";
     char json[1000];
     for (int nodes = 3; nodes >= 0; nodes -= 3) {
         write_lists(nodes, path, NULL);

@@ -1,0 +1,195 @@
+/* Arrays in files that have no header, as np.memmap and tofile write them, and papers that cite papers as IGB and MAG240M have
+   them: named arrays in named files. */
+#include <stdio.h>
+#include <string.h>
+
+#include "common/memory.h"
+#include "common/options.h"
+#include "common/printable.h"
+#include "common/same_file.h"
+#include "datasets/graph_arrays.h"
+#include "datasets/readers.h"
+
+/* ---- --raw ---------------------------------------------------------------------------------------------------- */
+
+#define KEYS "indptr|indices|row_ptr|col_idx|edge_index|edges|weight|feat|edge_feat|label|split|train|val|test|external_id"
+#define TYPES "bool|i8|u8|i16|u16|i32|u32|i64|u64|f16|f32|f64"
+enum { NUM_KEYS = 15, WORD_MAX = 3000 };
+
+/* The text behind the last colon of a word, which is cut off; NULL: there is none. */
+static char* cut_last(char* word)
+{
+    char* colon = strrchr(word, ':');
+    if (!colon) return NULL;
+    *colon = 0;
+    return colon + 1;
+}
+
+static bool spec_fails(const char* word, const char* what, error* why)
+{
+    char shown[256];
+    return error_set(why, "--raw %s: %s", printable(shown, sizeof shown, word), what);
+}
+
+/* rest: FILE, FILE:TYPE or FILE:TYPE:WIDTH. A colon in FILE stays, where no type or width follows it. */
+static bool parse_type(array_file* f, char* rest, const char* word, error* why)
+{
+    static const int size[] = {1, 1, 1, 2, 2, 4, 4, 8, 8, 2, 4, 8};
+    char* last = cut_last(rest);
+    int type = last ? options_choice(TYPES, last) : -1;
+    if (last && type < 0 && last[0] >= '0' && last[0] <= '9') {
+        const char* width = last;
+        last = cut_last(rest);
+        type = last ? options_choice(TYPES, last) : -1;
+        if (type < 0) return spec_fails(word, "KEY=FILE:TYPE:WIDTH is expected; types are " TYPES, why);
+        if (!options_int("--raw WIDTH", width, 1, 1 << 24, &f->width, why)) return false;
+    }
+    if (last && type < 0) return spec_fails(word, "the type is none of " TYPES, why);
+    if (type < 0) return true;
+    f->kind = last[0];
+    f->size = size[type];
+    const bool index = strcmp(f->name, "edge_index") == 0, edges = strcmp(f->name, "edges") == 0;
+    if ((index && f->width) || (edges && f->width && f->width != 2)) return spec_fails(word, "edge_index is (2, E) and edges (E, 2), without a width", why);
+    if (index) f->rows = 2;
+    if (edges) f->width = 2;
+    return true;
+}
+
+static bool parse_word(array_file* f, const char* word, const char* folder, error* why)
+{
+    char rest[WORD_MAX];
+    const char* equals = strchr(word, '=');
+    const size_t length = equals ? (size_t)(equals - word) : 0;
+    memset(f, 0, sizeof *f);
+    snprintf(f->name, sizeof f->name, "%.*s", (int)length, word);
+    if (length == 0 || length >= sizeof f->name || options_choice(KEYS, f->name) < 0)
+        return spec_fails(word, "KEY=FILE:TYPE[:WIDTH] is expected; keys are " KEYS, why);
+    snprintf(rest, sizeof rest, "%s", equals + 1);
+    if (!parse_type(f, rest, word, why)) return false;
+    if (!rest[0]) return spec_fails(word, "a file is missing", why);
+    const bool whole = rest[0] == '/';
+    return snprintf(f->path, sizeof f->path, "%s%s%s", whole ? "" : folder, whole ? "" : "/", rest) < (int)sizeof f->path ||
+           spec_fails(word, "a path that is too long", why);
+}
+
+/* Words by spaces. Returns how many files there are; -1 on failure. */
+static int parse_raw(array_file file[NUM_KEYS], const char* spec, const char* folder, error* why)
+{
+    int count = 0;
+    for (const char* at = spec + strspn(spec, " "); *at; at += strspn(at, " ")) {
+        char word[WORD_MAX];
+        array_file next;
+        const size_t length = strcspn(at, " ");
+        if (length >= sizeof word) return error_set(why, "--raw: a word of %zu letters", length), -1;
+        snprintf(word, sizeof word, "%.*s", (int)length, at);
+        at += length;
+        if (!parse_word(&next, word, folder, why)) return -1;
+        for (int i = 0; i < count; i++)
+            if (strcmp(file[i].name, next.name) == 0) return spec_fails(word, "the key is there twice", why), -1;
+        file[count++] = next;
+    }
+    return count;
+}
+
+static bool has_edges(const array_set* set)
+{
+    return arrays_have(set, "edges") || arrays_have(set, "edge_index") || (arrays_have(set, "indptr") && arrays_have(set, "indices")) ||
+           (arrays_have(set, "row_ptr") && arrays_have(set, "col_idx"));
+}
+
+bool read_raw(builder* b, const char* in, error* why)
+{
+    static const char needs[] = "edges, edge_index, indptr and indices, or row_ptr and col_idx are needed";
+    array_file* file = memory_new(NUM_KEYS * sizeof *file, "names of arrays", why);
+    const int count = file ? parse_raw(file, b->how->raw, in, why) : -1;
+    const array_set set = arrays_of("--raw", file, count);
+    bool ok = count >= 0 && (has_edges(&set) || error_set(why, "--raw: %s", needs));
+    for (int i = 0; i < count && ok; i++) ok = !same_file(file[i].path, b->path) || error_set(why, "%s: OUT is read, too", b->path);
+    ok = ok && read_array_set(b, &set, false, why);
+    memory_free(file);
+    return ok;
+}
+
+/* ---- papers that cite papers ---------------------------------------------------------------------------------- */
+
+static bool put_file(array_file* f, const char* name, const char* folder, const char* path, error* why)
+{
+    memset(f, 0, sizeof *f);
+    snprintf(f->name, sizeof f->name, "%s", name);
+    return snprintf(f->path, sizeof f->path, "%s/processed/%s", folder, path) < (int)sizeof f->path ||
+           error_set(why, "%s: path is too long", folder);
+}
+
+/* IGB's large and full have np.memmap's files under the name .npy. */
+static bool has_header(const builder* b, const char* in, const char* path, error* why)
+{
+    char magic[6] = "", folder[600];
+    const int64_t bytes = source_file_bytes(path, why);
+    if (bytes < 0) return false;
+    if (bytes >= 6 && !source_peek(path, 0, magic, 6, "its first bytes", why)) return false;
+    if (memcmp(magic, "\x93NUMPY", 6) == 0 || memcmp(magic, "\x1f\x8b", 2) == 0) return true;
+    return error_set(why, "%s: elements without a .npy header, as IGB's large and full have them. This reads them: ggnn-data convert %s/processed %s --raw \"edges=paper__cites__paper/edge_index.npy "
+                          "feat=paper/node_feat.npy:f32:1024 label=paper/node_label_19.npy:f32\" --split 60:20:20",
+                     path, printable(folder, sizeof folder, in), b->path);
+}
+
+/* As IGB's loader has it: the first 60 % of all nodes, the next 20 %, the rest. */
+static bool split_by_id(builder* b, error* why)
+{
+    const int64_t train = (int64_t)((double)b->num_nodes * .6), val = train + (int64_t)((double)b->num_nodes * .2);
+    if (b->how->split || b->split) return true;
+    if (!builder_begin_splits(b, 1, why)) return false;
+    for (int64_t v = 0; v < b->num_nodes; v++)
+        if (!builder_mark(b, 0, v, v < train ? 1 : v < val ? 2 : 3, why)) return false;
+    return true;
+}
+
+/* edges: how the array cites is called. bare: they may be np.memmap's, which is an error that says what reads them. */
+static bool read_papers(builder* b, const char* in, const char* edges, const char* cites, const char* labels, bool bare, error* why)
+{
+    enum { CITES, FEAT, LABEL, COUNT };
+    array_file* file = memory_new(COUNT * sizeof *file, "names of arrays", why);
+    const array_set set = arrays_of(in, file, COUNT);
+    bool ok = file && put_file(&file[CITES], edges, in, cites, why) && put_file(&file[FEAT], "feat", in, "paper/node_feat.npy", why) &&
+              put_file(&file[LABEL], "label", in, labels, why);
+    for (int k = FEAT; k < COUNT && ok && bare; k++)
+        ok = (k == FEAT ? b->how->features : b->how->labels) || has_header(b, in, file[k].path, why);
+    ok = ok && read_array_set(b, &set, false, why);
+    memory_free(file);
+    return ok;
+}
+
+bool read_igb(builder* b, const char* in, error* why)
+{
+    return read_papers(b, in, "edges", "paper__cites__paper/edge_index.npy", "paper/node_label_19.npy", true, why) && split_by_id(b, why);
+}
+
+static bool mark_year(builder* b, array* a, error* why)
+{
+    if (a->h.num_dims != 1 || a->h.count != b->num_nodes) return array_wrong_shape(a, "(papers)", why);
+    if (!builder_begin_splits(b, 1, why)) return false;
+    for (int64_t v = 0; v < b->num_nodes; v++) {
+        int64_t year;
+        if (!array_ints(a, &year, 1, why)) return false;
+        const bool labelled = !b->label || b->label[v] >= 0;
+        if (labelled && !builder_mark(b, 0, v, year <= 2018 ? 1 : year == 2019 ? 2 : 3, why)) return false;
+    }
+    return array_end(a, why);
+}
+
+static bool split_by_year(builder* b, const char* in, error* why)
+{
+    array_file year;
+    array a;
+    if (b->how->split || b->split) return true;
+    if (!put_file(&year, "year", in, "paper/node_year.npy", why) || !array_open_file(&a, year.path, why)) return false;
+    bool ok = mark_year(b, &a, why);
+    array_close(&a);
+    return ok;
+}
+
+bool read_mag240m(builder* b, const char* in, error* why)
+{
+    return read_papers(b, in, "edge_index", "paper___cites___paper/edge_index.npy", "paper/node_label.npy", false, why) &&
+           split_by_year(b, in, why);
+}
