@@ -18,7 +18,7 @@ cuda-tests: $(CUDA_TESTS)
 $(BUILD)/simt/%.o: $(SIMT)/%.cc $(BUILD)/cxx.flags
 	@mkdir -p $(@D)
 	$(call short,CXX,$<)$(CXX) $(CXXFLAGS) $(filter-out -fsanitize% -fno-sanitize%,$(EXTRA)) -O2 $(SIMT_FLAGS) -c -o $@ $<
-$(BUILD)/tests/test_cuda_%.o: CXXOPT := -O1 -g1 # kernels of templates: compiling them takes longer than running them
+$(BUILD)/tests/test_cuda_%.o: CXXOPT := -Og -g1 # kernels of templates: compiling them takes longer than running them
 $(BUILD)/tests/test_cuda_%.o: test_cuda_%.cc $(BUILD)/cxx.flags
 	@mkdir -p $(@D)
 	$(call short,CXX,$<)$(CXX) $(CXXFLAGS) $(EXTRA) $(SIMT_FLAGS) -c -o $@ $<
