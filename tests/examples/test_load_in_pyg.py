@@ -4,6 +4,7 @@ library safetensors read the files alike.
 python3 -m unittest discover -s tests/examples       (BUILD=FOLDER: the programs' folder, else build)
 """
 
+import functools
 import importlib.util
 import json
 import os
@@ -48,6 +49,37 @@ def write_arrays(folder):
         np.save(os.path.join(folder, name + ".npy"), array)
 
 
+def logits_with_all(example, weights, folder):
+    """The example's layers, with what PyG's have not: residuals, norms, GraphSAGE's features of edges."""
+    import numpy as np
+    import torch
+    import torch.nn.functional as F
+    w = example.load(weights)
+    indptr, indices, x, rows = (torch.from_numpy(np.load(os.path.join(folder, name + ".npy"))) for name in ("indptr", "indices", "feat", "edge_feat"))
+    nodes = torch.arange(len(indptr) - 1)
+    edges = torch.stack([indices, torch.repeat_interleave(nodes, indptr.diff())])
+    mean_row = torch.zeros(len(nodes), rows.shape[1]).index_add(0, edges[1], rows) / indptr.diff().clamp(1)[:, None]
+    if "convs.0.lin_r.weight" not in w:
+        edges, rows = torch.cat([edges, nodes.expand(2, -1)], 1), torch.cat([rows, mean_row])  # a node's own: the mean of its list's
+    layers = 1 + max(int(name.split(".")[1]) for name in w)
+    for l in range(layers):
+        def of(kind):
+            return {name.removeprefix(f"{kind}.{l}."): tensor for name, tensor in w.items() if name.startswith(f"{kind}.{l}.")}
+        conv = example.layer(of("convs"), x.shape[1])
+        conv.load_state_dict(of("convs"))
+        h = conv(x, edges, rows) if "lin_edge.weight" in of("convs") else conv(x, edges)
+        if of("edges"):
+            h = h + mean_row @ of("edges")["weight"].T
+        if of("residuals"):
+            h = h + x @ of("residuals")["weight"].T
+        elif any(name.startswith("residuals.") for name in w):
+            h = h + x
+        if of("norms"):
+            h = F.layer_norm(h, h.shape[1:], **of("norms"))
+        x = h if l + 1 == layers else F.elu(h) if "att_src" in of("convs") else F.relu(h)
+    return x.detach()
+
+
 @unittest.skipIf(lacks("numpy"), "NumPy is not installed")
 @unittest.skipUnless(os.path.exists(os.path.join(BUILD, "ggnn-train")), "ggnn-train is not built")
 class Weights(unittest.TestCase):
@@ -69,14 +101,14 @@ class Weights(unittest.TestCase):
         for name in "w.npz", "w.safetensors":
             run("ggnn-train", "export", self.at("c"), self.at(name))
 
-    def pygs_difference(self, options):
+    def pygs_difference(self, compute, options):
         import numpy as np
         self.trained(options)
         run("ggnn-train", "predict", "--load", self.at("c"), "--data", self.at("g.ggnn"), "--out", self.at("p.npy"))
         ours, most = np.load(self.at("p.npy")), 0
         self.assertGreater(ours.std(), .1)
         for name in ["w.npz"] + ["w.safetensors"] * (not lacks("safetensors")):
-            pygs = self.example.logits(self.at(name), self.at("graph")).numpy()
+            pygs = compute(self.at(name), self.at("graph")).numpy()
             self.assertEqual(pygs.shape, ours.shape)
             most = max(most, float(abs(pygs - ours).max()))
         return most
@@ -88,12 +120,14 @@ class Weights(unittest.TestCase):
             spec = importlib.util.spec_from_file_location("load_in_pyg", EXAMPLE)
             self.example = importlib.util.module_from_spec(spec)
             spec.loader.exec_module(self.example)
-        for options in ("--model gcn", "--model sage", "--model gat --heads 4 --out-heads 2", "--model gat --heads 1",
-                        "--model sage --aggregator gcn", "--model sage --aggregator pool", "--model gcn --residual --norm layer",
-                        "--model sage --residual --norm layer", "--model gat --residual --norm layer",
-                        "--model gat --edge-features", "--model sage --edge-features"):
+        plain = ("--model gcn", "--model sage", "--model gat --heads 4 --out-heads 2", "--model gat --heads 1", "--model sage --aggregator gcn",
+                 "--model sage --aggregator pool")
+        more = ("--model gcn --residual --norm layer", "--model sage --residual --norm layer", "--model gat --residual --norm layer",
+                "--model gat --edge-features", "--model sage --edge-features")
+        for options in plain + more:
             with self.subTest(options):
-                difference = self.pygs_difference(options + " --layers 3 --hidden 16 --fanout 6,6,6")
+                compute = self.example.logits if options in plain else functools.partial(logits_with_all, self.example)
+                difference = self.pygs_difference(compute, options + " --layers 3 --hidden 16 --fanout 6,6,6")
                 print(f"\n  {options}: {difference:.2g}", end="")
                 self.assertLess(difference, 1e-5)
 

@@ -11,8 +11,8 @@ typedef struct {
     char params[2048];
     float best[FLOATS_MAX], value[FLOATS_MAX];
     int64_t floats;
-} arrays_of;
-static arrays_of saved;
+} saved_arrays;
+static saved_arrays saved;
 
 static void read_checkpoint(const char* path)
 {
