@@ -407,7 +407,7 @@ TEST(a_memmap_of_igb_is_refused_with_the_command_that_reads_it)
 {
     static const float row[3][1024] = {{1, 2}, {3, 4}, {5, 6}}, label[] = {7, 0, 18};
     static const int64_t edges[] = {0, 1, 1, 2, 2, 0};
-    char spec[400] = "", in[700], word[1000];
+    char spec[400] = "", word[1000];
     dataset d;
     make_folder("large");
     make_folder("large/processed");
@@ -424,8 +424,7 @@ TEST(a_memmap_of_igb_is_refused_with_the_command_that_reads_it)
     snprintf(spec, sizeof spec, "%.*s", (int)strcspn(raw + 8, "\""), raw + 8);
     snprintf(word, sizeof word, "ggnn-data convert %s/large/processed %s/none.ggnn --raw", folder, folder);
     CHECK(strstr(message, word));
-    snprintf(in, sizeof in, "large/processed");
-    if (!converted(&d, in, &(convert_options){.raw = spec})) return;
+    if (!converted(&d, "large/processed", &(convert_options){.raw = spec})) return;
     CHECK(d.num_nodes == 3 && d.num_edges == 3 && d.feat.width == 1024 && memcmp(d.feat.rows, row, sizeof row) == 0);
     for (int v = 0; v < 3; v++) CHECK_EQ(d.label[v], (int)label[v]);
     dataset_close(&d);
