@@ -1,8 +1,8 @@
 # ggnn-config-version.cmake - which versions find_package(ggnn VERSION) takes: an equal or older one of the same minor
 # version, as each minor version may ask users to change their code (CHANGELOG.md). The version is that of ggnn.h.
-set(ggnn_header "${CMAKE_CURRENT_LIST_DIR}/../../include/ggnn.h")
+set(ggnn_header "${CMAKE_CURRENT_LIST_DIR}/../ggnn.h") # in the project's own folder, beside which an older install may lie
 if(NOT EXISTS "${ggnn_header}")
-    set(ggnn_header "${CMAKE_CURRENT_LIST_DIR}/../ggnn.h") # in the project's own folder
+    set(ggnn_header "${CMAKE_CURRENT_LIST_DIR}/../../include/ggnn.h")
 endif()
 file(STRINGS "${ggnn_header}" PACKAGE_VERSION LIMIT_COUNT 1 REGEX "^#define GGNN_VERSION ")
 string(REGEX REPLACE ".*\"(.*)\".*" "\\1" PACKAGE_VERSION "${PACKAGE_VERSION}")
