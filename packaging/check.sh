@@ -43,8 +43,9 @@ built() { configured "$@" && cmake --build "$work/$1/build" -j2; }              
 block() { sed -n '/^```cmake$/,/^```$/p' "$1" | awk -v n="$2" '/^```cmake/ { k++; next } /^```/ { next } k == n'; } # block PAGE N: its N-th of CMake
 no_user_has() { ! grep -rlF "$work" "$1"; } # of a folder: no file names one of this machine
 
-group_same() { # both installers
+group_same() { # both installers; another version's header lies where an install of the tree's own would have one
     local version header
+    mkdir -p "$work/include" && echo '#define GGNN_VERSION "0.0.1"' >"$work/include/ggnn.h"
     check "CMake installs" sh -c 'cmake -S "$1" -B "$2-build" -DCMAKE_INSTALL_PREFIX="$2" && cmake --install "$2-build"' - "$tree" "$work/cmake"
     check "make and CMake install the same bytes" diff -r "$moved" "$work/cmake"
     check "with the same modes" diff <(modes "$moved") <(modes "$work/cmake")
