@@ -113,11 +113,12 @@ static bool find_nodes(task* t, predict_nodes* asked, const config* c, error* wh
     const bool good = !c->nodes        ? all_nodes(t, &ids, &asked->rows, why)
                       : c->nodes_of    ? nodes_of_split(t, c, &ids, &asked->rows, why)
                                        : nodes_of_file(t, c->nodes, &ids, &asked->rows, why);
-    asked->id = ids;
+    asked->id = asked->own = ids;
     if (!good) return false;
     if (!asked->rows) return error_set(why, "%s%s: there is no node of %s to predict", c->nodes ? "--nodes " : "--data ", c->nodes ? c->nodes : c->data, t->set.file.path);
     if (!rise(ids, asked->rows)) return sort_nodes(t, asked, why);
     task_ask(t, ids, asked->rows);
+    asked->own = NULL;
     return true;
 }
 
@@ -130,7 +131,7 @@ bool predict_open(task* t, predict_nodes* asked, const config* c, ggnn_file* fro
 
 void predict_close(predict_nodes* asked)
 {
-    if (asked->place) memory_free((ggnn_node*)(uintptr_t)asked->id); /* else the task's */
+    memory_free(asked->own);
     memory_free(asked->place);
     memset(asked, 0, sizeof *asked);
 }

@@ -1,5 +1,7 @@
 /* What ggnn-train says of a checkpoint without its data: weights for PyTorch (export), words for people (info). The programs of
    this test's own build. That the library safetensors, and PyG, read the weights: tests/examples/test_load_in_pyg.py. */
+#include <inttypes.h>
+
 #include "datasets/arrays.h"
 #include "tests/train_tool.h"
 #include "tests/vectors/checkpoint_0_1.h"
@@ -433,7 +435,7 @@ TEST(hostile_parameters_are_refused_by_line)
                {"w_self0 0 4\n", "line 1: 'w_self0 0 4' is no"},
                {"w_self0 34 04\n", "line 1: 'w_self0 34 04' is no"},
                {"w_self0 2147483648 2147483648\n", "line 1: 'w_self0 2147483648 2147483648' is no"},
-               {"w_self0 999999999 999999999\n", "elements, not 999999998000000001"},
+               {"w_self0 999999999 999999999\n", "forged: section 'params', line 1: 'w_self0 999999999 999999999': the file has no room for so many elements"},
                {"w_self 34 4\n", "line 1: 'w_self 34 4' is no"},
                {"w_self00 34 4\n", "line 1: 'w_self00 34 4' is no"},
                {"w_selfabcdefghijklmnop0 34 4\n", "line 1: 'w_selfabcdefghijklmnop0 34 4' is no"},
@@ -455,6 +457,23 @@ TEST(hostile_parameters_are_refused_by_line)
         for (int l = 0; l < 8; l++) snprintf(many + strlen(many), sizeof many - strlen(many), "x%c%d 1 1\n", a, l);
     forge_text("params", many);
     refuses_both("forged", "forged: it has more than 80 parameters");
+}
+
+/* Elements that are 2^64 more than those of the file: 64 bits would say that all is well. */
+TEST(parameters_whose_elements_pass_64_bits_are_refused)
+{
+    const int64_t most = 999999999;
+    char text[2048] = "";
+    CHECK_EQ(train("--data karate.ggnn --layers 2 --hidden 4 --epochs 1 --save c"), 0);
+    read_checkpoint("c");
+    uint64_t rest = (uint64_t)saved.floats;
+    for (int i = 0; i < 18; i++) {
+        snprintf(text + strlen(text), sizeof text - strlen(text), "x%c0 %" PRId64 " %" PRId64 "\n", 'a' + i, most, most);
+        rest -= (uint64_t)(most * most);
+    }
+    snprintf(text + strlen(text), sizeof text - strlen(text), "y0 %" PRIu64 " %" PRId64 "\nz0 1 %" PRIu64 "\n", rest / (uint64_t)most, most, rest % (uint64_t)most);
+    forge_text("params", text);
+    refuses_both("forged", "forged: section 'params', line 1: 'xa0 999999999 999999999': the file has no room for so many elements");
 }
 
 /* As many floats as there are, but not of this model. */
@@ -649,6 +668,7 @@ int main(int argc, char** argv)
     RUN(a_file_that_is_no_whole_checkpoint_is_refused);
     RUN(sections_that_do_not_fit_each_other_are_refused);
     RUN(hostile_parameters_are_refused_by_line);
+    RUN(parameters_whose_elements_pass_64_bits_are_refused);
     RUN(parameters_of_another_model_are_refused_by_name);
     RUN(options_of_another_version_are_refused);
     RUN(an_allocation_that_fails_leaves_the_old_weights);

@@ -605,7 +605,7 @@ TEST(hostile_checkpoints_are_refused_and_the_old_output_stays)
               {"other0 71 4\nb1 1 1\n", "it lacks a layer"},
               {"w_self0 34 4\nw_self1 4 1\nother0 1 144\nb1 1 1\n", "broken: its parameters are not those of this network: 'w_self1 4 1', not 'w_neigh0 34 4' (name, rows, columns)\n"},
               {"w_self0 34 4\nw_self1 5 1\nother0 1 143\nb1 1 1\n", "it lacks a layer"},
-              {"w_self0 34 4\nw_neigh0 34 4\nb0 1 4\nw_self1 4 1\nw_neigh1 4 1\nb1 1 200000000\n", " has 285 elements, not 200000284\n"},
+              {"w_self0 34 4\nw_neigh0 34 4\nb0 1 4\nw_self1 4 1\nw_neigh1 4 1\nb1 1 200000000\n", "line 6: 'b1 1 200000000': the file has no room for so many elements\n"},
               {"w_self0 35 4\nw_self1 4 1\nother0 1 140\nb1 1 1\n", "broken was trained on 35 features a node; karate.ggnn has 34\n"},
               {"w_self0 99999999999 4\nb1 1 285\n", "broken: section 'params', line 1: 'w_self0 99999999999 4' is no new name"},
               {"w_self0 -34 4\nb1 1 285", "broken: section 'params', line 1: 'w_self0 -34 4' is no new name"}};
