@@ -126,7 +126,7 @@ bool predict_open(task* t, predict_nodes* asked, const config* c, ggnn_file* fro
 {
     checkpoint_widths widths;
     return checkpoint_widths_of(from, c, &widths, why) && task_open_asked(t, c, widths.outputs, why) &&
-           checkpoint_fits(from, c, &widths, t, why) && find_nodes(t, asked, c, why);
+           checkpoint_fits(from, c, &widths, t, why) && (!c->out_csv || dataset_check_names(&t->set, why)) && find_nodes(t, asked, c, why);
 }
 
 void predict_close(predict_nodes* asked)
@@ -221,7 +221,7 @@ static bool read_rows(const prediction* p, char* to, int64_t bytes, int64_t at)
 
 static void put_heading(const prediction* p, FILE* out)
 {
-    fputs(p->task->set.external_id ? "node,external_id" : "node", out);
+    fprintf(out, "node%s%s", p->task->set.external_id ? ",external_id" : "", p->task->set.name ? ",name" : "");
     if (writes_classes(p)) fputs(",class", out);
     for (int32_t j = 0; j < p->width && !writes_classes(p); j++) fprintf(out, ",%s%d", p->config->layer ? "output_" : "logit_", (int)j);
     fputc('\n', out);
@@ -229,11 +229,14 @@ static void put_heading(const prediction* p, FILE* out)
 
 static void put_line(const prediction* p, FILE* out, int64_t i, const char* row)
 {
+    const dataset* d = &p->task->set;
     const ggnn_node v = p->asked->id[i];
     int32_t class_of;
     float value;
     fprintf(out, "%" PRId64, (int64_t)v);
-    if (p->task->set.external_id) fprintf(out, ",%" PRId64, p->task->set.external_id[v]);
+    if (d->external_id) fprintf(out, ",%" PRId64, d->external_id[v]);
+    if (d->name) fputc(',', out);
+    if (d->name) dataset_put_name(d, v, out);
     if (writes_classes(p)) fprintf(out, ",%" PRId32, *(const int32_t*)memcpy(&class_of, row, sizeof class_of));
     for (int32_t j = 0; j < p->width && !writes_classes(p); j++) {
         fputc(',', out);
