@@ -1658,6 +1658,11 @@ TEST(info_prints_all_that_a_file_holds)
     }
     CHECK(ggnn_file_create(&w, target) && ggnn_file_append(&w, "adam_m", GGNN_FILE_F64, 1, &two, state) && ggnn_file_commit(&w));
     info_prints("", "");
+    const int64_t one = 1, of[2] = {5, 6};
+    for (int k = 0; k < 3; k++) { /* the graph that a ranking or a checkpoint is of; another type, and two, are none */
+        CHECK(ggnn_file_create(&w, target) && ggnn_file_append(&w, "graph_crc", k == 1 ? GGNN_FILE_I32 : GGNN_FILE_I64, 1, k == 2 ? &two : &one, of) && ggnn_file_commit(&w));
+        info_prints(k ? "" : "of the graph     00000005\n", k ? "" : "  \"of_graph\": 5,\n");
+    }
 }
 
 TEST(info_and_stats_print_text_and_json)
