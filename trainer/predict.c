@@ -280,7 +280,7 @@ bool prediction_open(prediction* p, const config* c, const task* t, const predic
 }
 
 /* What was opened of the output and has not got its name is removed. */
-static bool finish(prediction* p, bool good)
+static bool end_output(prediction* p, bool good)
 {
     if (p->config->out_csv && p->rows >= 0) close(p->rows);
     p->rows = -1;
@@ -290,7 +290,7 @@ static bool finish(prediction* p, bool good)
 
 void prediction_close(prediction* p)
 {
-    if (p->opened) finish(p, false);
+    if (p->opened) end_output(p, false);
     worker_close(&p->worker);
     memset(p, 0, sizeof *p);
 }
@@ -318,7 +318,7 @@ bool prediction_run(prediction* p, error* why)
         comm_heard_stop(p->comm);
         return false;
     }
-    if (!output_end(&p->out) || !finish(p, true)) return false;
+    if (!output_end(&p->out) || !end_output(p, true)) return false;
     say(p);
     return true;
 }

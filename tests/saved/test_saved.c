@@ -2,6 +2,21 @@
    this test's own build. That the library safetensors, and PyG, read the weights: tests/examples/test_load_in_pyg.py. */
 #include <inttypes.h>
 
+#include "common/memory.h"
+/* predict.c with blocks that are counted: the test's own copy. */
+static void* counted_new(size_t bytes, const char* what, error* why);
+static void* counted_resize(void* old, size_t old_bytes, size_t new_bytes, const char* what, error* why);
+static void counted_free(void* memory);
+#define output output_struct /* a name that tool.h has, too */
+#define memory_new counted_new
+#define memory_resize counted_resize
+#define memory_free counted_free
+#include "trainer/predict.c"
+#undef output
+#undef memory_new
+#undef memory_resize
+#undef memory_free
+
 #include "datasets/arrays.h"
 #include "tests/train_tool.h"
 #include "tests/vectors/checkpoint_0_1.h"
@@ -292,6 +307,83 @@ TEST(weights_of_features_of_edges_have_names)
         check_part(both[i], saved.best, "w_neigh1", 8, 3, "edges.1.weight", 'T');
         CHECK_EQ(both[i]->count, 2 * 4);
     }
+}
+
+/* ==== nodes of a prediction ===================================================================================== */
+
+static int64_t blocks;      /* that predict.c holds */
+static int64_t blocks_left; /* that it may get; then there is no memory */
+
+static void* counted_new(size_t bytes, const char* what, error* why) { return counted_resize(NULL, 0, bytes, what, why); }
+static void* counted_resize(void* old, size_t old_bytes, size_t new_bytes, const char* what, error* why)
+{
+    if (blocks_left-- <= 0) {
+        error_set(why, "%s: none left", what);
+        return NULL;
+    }
+    void* made = memory_resize(old, old_bytes, new_bytes, what, why);
+    blocks += made && !old;
+    return made;
+}
+static void counted_free(void* memory)
+{
+    blocks -= memory != NULL;
+    memory_free(memory);
+}
+
+/* What predict_open says of these nodes where it gets `most` blocks. Those it holds after predict_close are the task's: `tasks`. */
+static void nodes_end(const char* nodes, int64_t most, int64_t tasks, const char* words)
+{
+    char* argv[] = {"ggnn-train", "predict", "--load", "c", "--data", "karate.ggnn", "--out", "p.npy", "--nodes", (char*)(uintptr_t)nodes, NULL};
+    static config c;
+    ggnn_file f;
+    size_t length;
+    error why = {""};
+    task t;
+    predict_nodes asked;
+    memset(&t, 0, sizeof t);
+    memset(&asked, 0, sizeof asked);
+    CHECK(config_parse(&c, 10, argv, &why) == OPTIONS_GOOD);
+    const char* options = checkpoint_open(&f, "c", &length, &why);
+    if (!CHECK(options && config_inherit(&c, "c", options, length, &why) && config_finish(&c, &why))) return;
+    blocks = 0;
+    blocks_left = most;
+    CHECK_EQ(predict_open(&t, &asked, &c, &f, &why), !*words);
+    if (!CHECK(strstr(why.text, words))) printf("  %s\n", why.text);
+    predict_close(&asked);
+    CHECK_EQ(blocks, tasks);
+    task_close(&t);
+    ggnn_file_close(&f);
+}
+
+static void write_ids(const char* path, const int64_t* ids, int count)
+{
+    char header[NPY_WRITTEN_MAX];
+    const int64_t shape[1] = {count};
+    FILE* out = fopen(path, "wb");
+    if (!CHECK(out != NULL)) return;
+    fwrite(header, 1, npy_write_header(header, "<i8", 1, shape), out);
+    fwrite(ids, sizeof *ids, (size_t)count, out);
+    CHECK(fclose(out) == 0);
+}
+
+TEST(ids_are_given_back_whatever_is_wrong_with_them)
+{
+    static const int64_t wrong[] = {3, 34}, rising[] = {3, 4}, falling[] = {4, 3};
+    CHECK_EQ(train("--data karate.ggnn --layers 2 --hidden 4 --epochs 1 --save c"), 0);
+    write_ids("wrong.npy", wrong, 2);
+    write_ids("none.npy", wrong, 0);
+    write_ids("rising.npy", rising, 2);
+    write_ids("falling.npy", falling, 2);
+    nodes_end("wrong.npy", 9, 0, "wrong.npy: element 1: 34 is no node");
+    nodes_end("none.npy", 9, 0, "there is no node of karate.ggnn to predict");
+    nodes_end("missing.npy", 9, 0, "missing.npy: No such file or directory");
+    nodes_end("rising.npy", 0, 0, "the nodes asked for: none left");
+    nodes_end("rising.npy", 1, 1, "");
+    nodes_end("test", 0, 0, "the nodes asked for: none left");
+    nodes_end("falling.npy", 1, 0, "the places of nodes: none left");
+    nodes_end("falling.npy", 2, 0, "the nodes asked for, in order: none left");
+    nodes_end("falling.npy", 3, 1, "");
 }
 
 /* ==== which weights ============================================================================================= */
@@ -661,6 +753,7 @@ int main(int argc, char** argv)
     RUN(every_models_weights_have_pygs_names_and_shapes_in_both_files);
     RUN(residuals_norms_and_first_layers_made_before_have_names);
     RUN(weights_of_features_of_edges_have_names);
+    RUN(ids_are_given_back_whatever_is_wrong_with_them);
     RUN(the_best_epochs_weights_are_written_or_the_last_ones);
     RUN(options_that_shape_the_training_are_in_the_file);
     RUN(the_same_checkpoint_gives_the_same_bytes);
