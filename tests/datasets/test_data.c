@@ -2039,13 +2039,13 @@ TEST(export_writes_no_damaged_section)
     ggnn_file_close(&f);
 }
 
-/* The names of processes of this number that were killed: of a thousand one is free, and then none. */
+/* The names of folders of processes of this number that were killed: of a thousand one is free, and then none. */
 TEST(export_tries_a_thousand_temporary_names)
 {
     for (int k = 0; k < 4; k++) {
         char command[4096];
         write_contents(&good_contents);
-        snprintf(command, sizeof command, "mkdir %s/names && touch $(seq -f %s/names/x.$$.%%g.tmp 0 %d) && exec %s export %s %s/names/x --format %s 2>%s/err", folder, folder,
+        snprintf(command, sizeof command, "mkdir %s/names && mkdir $(seq -f %s/names/x.$$.%%g.tmp 0 %d) && exec %s export %s %s/names/x --format %s 2>%s/err", folder, folder,
                  998 + k % 2, tool, target, folder, k < 2 ? "npy" : "mtx", folder);
         const int status = system(command);
         CHECK(WIFEXITED(status) && WEXITSTATUS(status) == k % 2);
