@@ -1,9 +1,7 @@
 /* output.c - the table, as results come, and the JSON with every sample. */
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "bench/harness.h"
