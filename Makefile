@@ -57,7 +57,7 @@ $(eval $(call keep_flags,cc,$(CC) $(CPPFLAGS) $(CFLAGS) $(MPI_CFLAGS) $(LDLIBS))
 
 # ---- the tools: everything but the main programs goes into one archive, what only ggnn-bench needs into another -------
 MAINS   := datasets/ggnn_data.c trainer/ggnn_train.c bench/ggnn_bench.c
-PARTS   := $(filter-out $(MAINS),$(wildcard common/*.c datasets/*.c$(if $(LIBFUZZER),, trainer/*.c trainer/*/*.c)))
+PARTS   := $(filter-out $(MAINS),$(wildcard common/*.c datasets/*.c trainer/*.c trainer/*/*.c))
 BENCHES := $(filter-out $(MAINS),$(wildcard bench/*.c bench/cuda/*.c))
 TOOLS   := $(patsubst %,$(BUILD)/%,$(if $(wildcard datasets/ggnn_data.c),ggnn-data) $(if $(wildcard trainer/ggnn_train.c),ggnn-train))
 ARCHIVE := $(BUILD)/libtools.a

@@ -1,9 +1,7 @@
 /* output.c - the table, as results come, and the JSON with every sample. */
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "bench/harness.h"
@@ -163,17 +161,11 @@ typedef struct { /* takes its name when it is whole: what the name held before s
 
 static bool begin_text(text_file* f, const char* path, error* why)
 {
-    struct stat before;
     char reason[640];
-    int fd = -1;
     f->path = path;
     if (!ggnn_file_target(f->target, path, reason)) return error_set(why, "%s", reason); /* a pipe would wait */
-    for (int number = 0; fd < 0 && (number == 0 || errno == EEXIST) && number < 1000; number++) {
-        ggnn_file_temporary(f->temporary, f->target, number);
-        fd = open(f->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    }
+    const int fd = ggnn_file_begin(f->temporary, f->target);
     if (fd < 0) return error_set(why, "%s: %s", path, strerror(errno));
-    if (stat(f->target, &before) == 0) (void)!fchmod(fd, before.st_mode & 0777); /* as the file that it replaces */
     f->out = fdopen(fd, "w");
     if (f->out) return true;
     close(fd);
@@ -183,12 +175,12 @@ static bool begin_text(text_file* f, const char* path, error* why)
 
 static bool end_text(text_file* f, error* why)
 {
-    bool good = fflush(f->out) == 0 && !ferror(f->out) && fsync(fileno(f->out)) == 0;
-    good = fclose(f->out) == 0 && good;
-    if (good && rename(f->temporary, f->target) == 0) return true;
-    error_set(why, "%s: cannot be written: %s", f->path, strerror(errno));
-    unlink(f->temporary);
-    return false;
+    const bool put = fflush(f->out) == 0 && !ferror(f->out) && fsync(fileno(f->out)) == 0 && rename(f->temporary, f->target) == 0;
+    const bool good = put && ggnn_file_sync_directory(f->target);
+    if (!good) error_set(why, "%s: cannot be written: %s", f->path, strerror(errno));
+    if (!put) unlink(f->temporary);
+    fclose(f->out); /* with its lock */
+    return good;
 }
 
 bool bench_can_write(const char* path, error* why)

@@ -17,19 +17,14 @@ static float value_at(const dataset_rows* rows, int64_t i)
     return ggnn_half_to_float(((const uint16_t*)rows->rows)[i]);
 }
 
-static void put_name(FILE* out, const dataset* d, int64_t v)
-{
-    fwrite(d->name + d->name_at[v], 1, (size_t)(d->name_at[v + 1] - d->name_at[v]), out);
-}
-
 /* "src,dst[,weight]" lines, nodes called by their names. */
 static void put_named_edges(output* o, const dataset* d)
 {
     for (int64_t v = 0; v < d->num_nodes; v++) {
         for (int64_t e = d->csc.indptr[v]; e < d->csc.indptr[v + 1]; e++) {
-            put_name(o->stream, d, (int64_t)d->csc.indices[e]);
+            dataset_put_name(d, (int64_t)d->csc.indices[e], o->stream);
             fputc(',', o->stream);
-            put_name(o->stream, d, v);
+            dataset_put_name(d, v, o->stream);
             if (d->csc.weight) {
                 fputc(',', o->stream);
                 output_float(o->stream, d->csc.weight[e]);
@@ -79,7 +74,7 @@ static void put_nodes(output* o, const dataset* d)
         if (d->external_id) fprintf(o->stream, ",%" PRId64, d->external_id[v]);
         if (d->name) {
             fputc(',', o->stream);
-            put_name(o->stream, d, v);
+            dataset_put_name(d, v, o->stream);
         }
         if (d->label) fprintf(o->stream, ",%" PRId32, d->label[v]);
         if (d->target) {

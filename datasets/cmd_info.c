@@ -139,17 +139,25 @@ static void json_dataset(json* j, const dataset* d, int64_t (*count)[4])
     json_part(j, d);
 }
 
+/* The identity of the graph that a ranking, a partition or a checkpoint belongs to; -1: it names none. */
+static int64_t graph_of(const ggnn_file* f)
+{
+    const ggnn_file_section* s = ggnn_file_find(f, "graph_crc");
+    return s && s->type == GGNN_FILE_I64 && s->bytes == (int64_t)sizeof(int64_t) ? *(const int64_t*)ggnn_file_data(f, s) : -1;
+}
+
 /* d is NULL for files that hold no graph; count (num_splits) its splits' parts. */
 static void print_info(const ggnn_file* f, const dataset* d, int64_t (*count)[4], bool as_json)
 {
     char bytes[16], path[4096];
-    int64_t graph = ggnn_file_graph_crc(f);
+    const int64_t graph = ggnn_file_graph_crc(f), of = graph_of(f);
     json j;
     if (!as_json) {
         progress_amount(bytes, (double)f->bytes);
         printf("%-16s %s, %s%sB\n", "file", printable(path, sizeof path, f->path), bytes, strchr(bytes, ' ') ? "" : " ");
         if (d) print_dataset(d, count);
         if (graph >= 0) printf("%-16s %08" PRIx64 "\n", "graph identity", (uint64_t)graph);
+        if (of >= 0) printf("%-16s %08" PRIx64 "\n", "of the graph", (uint64_t)of);
         printf("\n");
         print_sections(f);
         return;
@@ -162,6 +170,7 @@ static void print_info(const ggnn_file* f, const dataset* d, int64_t (*count)[4]
         json_int(&j, "graph_crc", graph);
     else
         json_null(&j, "graph_crc");
+    if (of >= 0) json_int(&j, "of_graph", of);
     if (d) json_dataset(&j, d, count);
     json_sections(&j, f);
     json_end_object(&j);

@@ -1,6 +1,5 @@
 #include "dataset.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "ggnn_plan.h"
@@ -247,6 +246,11 @@ bool dataset_check_names(const dataset* d, error* why)
             return error_set(why, "%s: section 'external_name': what node %lld is called, [%lld, %lld), is no name", d->file.path, (long long)v,
                              (long long)at[v], (long long)at[v + 1]);
     return true;
+}
+
+void dataset_put_name(const dataset* d, int64_t v, FILE* out)
+{
+    fwrite(d->name + d->name_at[v], 1, (size_t)(d->name_at[v + 1] - d->name_at[v]), out);
 }
 
 bool dataset_count(dataset* d, error* why)

@@ -16,6 +16,8 @@
      part_of, part_id, part_degree, part_held, owner     of a part, whose feat has fewer rows: part.h */
 #ifndef DATASETS_DATASET_H
 #define DATASETS_DATASET_H
+#include <stdio.h>
+
 #include "common/error.h"
 #include "datasets/ggnn_file.h"
 #include "ggnn.h"
@@ -98,6 +100,9 @@ bool dataset_is_name(const char* name, int64_t length);
 
 /* Checks where names begin, and that they are names; not that they differ. Good without names, too. O(B). */
 bool dataset_check_names(const dataset* d, error* why);
+
+/* Prints what node v is called, of names that were checked: no byte is a comma, a quote or the end of a line. */
+void dataset_put_name(const dataset* d, int64_t v, FILE* out);
 
 /* The checksums of all that a graph and its nodes have, or of the graph alone, for who copies them: a damaged section would
    get a good checksum, or none; and dataset_check_names. Reads them whole. */

@@ -124,6 +124,14 @@ bool ggnn_file_target(char target[4096], const char* path, char error[640]);
    200 bytes, as file systems take names of 255. target is ggnn_file_target's. */
 void ggnn_file_temporary(char temporary[4096], const char* target, int number);
 
+/* The two steps of a writer that other files need as well. begin: a new file beside target (ggnn_file_target's), locked,
+   with the permissions of the file whose place it will take; its name into temporary. Removes temporary files of target
+   that killed writers left behind: those that nobody locks, so keep a descriptor until the file is renamed. Returns the
+   descriptor, -1 and errno on failure. sync_directory: after the rename, writes the new name to the disk. False and
+   errno on failure. */
+int ggnn_file_begin(char temporary[4096], const char* target);
+bool ggnn_file_sync_directory(const char* target);
+
 /* Starts a file that will be called path, through links (ggnn_file_target); one that takes another's place takes its
    permissions. Removes temporary files that killed writers of the same path left behind. */
 bool ggnn_file_create(ggnn_file_writer* w, const char* path);
@@ -711,6 +719,32 @@ static int ggnni_file_new_temporary(char temporary[4096], const char* path)
     return -1;
 }
 
+int ggnn_file_begin(char temporary[4096], const char* target)
+{
+    struct stat status;
+    int fd;
+    ggnni_file_remove_stale(target);
+    fd = ggnni_file_new_temporary(temporary, target);
+    if (fd >= 0 && stat(target, &status) == 0)
+        (void)!fchmod(fd, status.st_mode & 0777); /* some file systems know none */
+    return fd;
+}
+
+/* File systems that cannot sync a directory say EINVAL. */
+bool ggnn_file_sync_directory(const char* target)
+{
+    char directory[4096];
+    bool good;
+    int fd, failure;
+    ggnni_file_directory(directory, target);
+    fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    good = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL);
+    failure = errno;
+    if (fd >= 0) close(fd);
+    errno = failure;
+    return good;
+}
+
 /* Allocates [begin, end) of fd. Returns an errno; glibc writes zeros where the file system cannot allocate. */
 static int ggnni_file_allocate(int fd, int64_t begin, int64_t end)
 {
@@ -744,17 +778,14 @@ static int64_t ggnni_file_room(int64_t bytes) { return ggnni_file_round_up(bytes
 
 bool ggnn_file_create(ggnn_file_writer* w, const char* path)
 {
-    struct stat status;
     int failure;
     memset(w, 0, sizeof *w);
     w->path = path;
     w->fd = -1;
     w->end = GGNN_FILE_DATA;
     if (!ggnn_file_target(w->target, path, w->error)) return false;
-    ggnni_file_remove_stale(w->target);
-    w->fd = ggnni_file_new_temporary(w->temporary, w->target);
+    w->fd = ggnn_file_begin(w->temporary, w->target);
     if (w->fd < 0) return ggnni_file_fail(w->error, "%s: cannot create: %s", path, strerror(errno));
-    if (stat(w->target, &status) == 0) (void)!fchmod(w->fd, status.st_mode & 0777); /* some file systems know none */
     failure = ggnni_file_allocate(w->fd, 0, GGNN_FILE_DATA);
     if (failure) {
         ggnni_file_fail(w->error, "%s: no room for the section table: %s", path, strerror(failure));
@@ -898,20 +929,6 @@ static bool ggnni_file_write_table(ggnn_file_writer* w)
     return true;
 }
 
-/* The new name is only on the disk when its directory is; file systems that cannot sync one say EINVAL. */
-static bool ggnni_file_sync_directory(ggnn_file_writer* w)
-{
-    char directory[4096];
-    bool good;
-    int fd;
-    ggnni_file_directory(directory, w->target);
-    fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    good = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL);
-    if (!good) ggnni_file_fail(w->error, "%s: cannot sync its directory: %s", w->path, strerror(errno));
-    if (fd >= 0) close(fd);
-    return good;
-}
-
 bool ggnn_file_commit(ggnn_file_writer* w)
 {
     if (w->fd < 0 && !w->error[0]) ggnni_file_fail(w->error, "%s: nothing to commit", w->path);
@@ -927,7 +944,8 @@ bool ggnn_file_commit(ggnn_file_writer* w)
     }
     close(w->fd);
     w->fd = -1;
-    return ggnni_file_sync_directory(w);
+    return ggnn_file_sync_directory(w->target) ||
+           ggnni_file_fail(w->error, "%s: cannot sync its directory: %s", w->path, strerror(errno));
 }
 
 void ggnn_file_abort(ggnn_file_writer* w)

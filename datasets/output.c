@@ -63,23 +63,26 @@ static bool open_stream(output* o, const char* reason)
     return o->fd >= 0 || output_fail(o, "cannot open");
 }
 
-/* Makes a new file or folder beside the target. */
-static bool make_temporary(output* o)
+/* One that a killed program left stays: of a folder nobody knows whose its files are. */
+static bool make_folder(output* o)
 {
-    struct stat status;
     bool made = false;
-    unfinished_expect();
     errno = strlen(o->target) > sizeof o->target - 64 ? ENAMETOOLONG : EEXIST;
     for (int number = 0; number < 1000 && !made && errno == EEXIST; number++) {
         ggnn_file_temporary(o->temporary, o->target, number);
-        if (o->kind == OUTPUT_FOLDER) made = mkdir(o->temporary, 0777) == 0;
-        else made = (o->fd = open(o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)) >= 0;
+        made = mkdir(o->temporary, 0777) == 0;
     }
+    return made;
+}
+
+/* Makes a new file or folder beside the target. */
+static bool make_temporary(output* o)
+{
+    unfinished_expect();
+    const bool made = o->kind == OUTPUT_FOLDER ? make_folder(o) : (o->fd = ggnn_file_begin(o->temporary, o->target)) >= 0;
     const int failure = errno;
     unfinished_add(made ? o->temporary : NULL);
     errno = failure;
-    if (made && o->kind == OUTPUT_FILE && stat(o->target, &status) == 0)
-        (void)!fchmod(o->fd, status.st_mode & 0777); /* as the file that it replaces */
     return made || output_fail(o, "cannot create");
 }
 
@@ -107,10 +110,11 @@ bool output_begin(output* o, const char* name, int64_t rows)
         unfinished_add(made);
         o->stream = fopen(made, "wb");
     } else {
-        o->stream = fdopen(o->fd, "wb");
+        const int fd = fcntl(o->fd, F_DUPFD_CLOEXEC, 0);
+        o->stream = fd < 0 ? NULL : fdopen(fd, "wb");
+        if (!o->stream && fd >= 0) close(fd);
     }
     if (!o->stream) return output_fail(o, "cannot create");
-    o->fd = -1;
     progress_begin(&o->bar, name ? name : o->path, "rows", rows);
     return true;
 }
@@ -126,16 +130,33 @@ bool output_end(output* o)
     return good;
 }
 
+/* A folder's own entries are on the disk, too, before it has its name. */
+static bool sync_folder(output* o)
+{
+    char inside[sizeof o->temporary + 2];
+    if (o->kind != OUTPUT_FOLDER) return true;
+    snprintf(inside, sizeof inside, "%s/.", o->temporary);
+    return ggnn_file_sync_directory(inside) || output_fail(o, "cannot write");
+}
+
 /* rename replaces a file, and a folder that is empty. */
+static bool put_in_place(output* o)
+{
+    if (!sync_folder(o)) return false;
+    if (rename(o->temporary, o->target) == 0) return true;
+    return error_set(o->why, "%s: cannot put the output there: %s", o->path,
+                     errno == ENOTEMPTY || errno == EEXIST ? "a folder that is not empty" : strerror(errno));
+}
+
 bool output_finish(output* o, bool good)
 {
     if (o->stream) fclose(o->stream);
-    if (o->fd >= 0) close(o->fd);
-    if (o->kind == OUTPUT_STREAM) return good;
-    bool put = good && rename(o->temporary, o->target) == 0;
-    if (good && !put)
-        error_set(o->why, "%s: cannot put the output there: %s", o->path,
-                  errno == ENOTEMPTY || errno == EEXIST ? "a folder that is not empty" : strerror(errno));
+    if (o->kind == OUTPUT_STREAM) {
+        if (o->fd >= 0) close(o->fd);
+        return good;
+    }
+    const bool put = good && put_in_place(o);
+    if (o->fd >= 0) close(o->fd); /* and its lock */
     for (int i = 0; i < o->num_written && !put; i++) {
         snprintf(o->file, sizeof o->file, "%s/%s", o->temporary, o->written[i]);
         unlink(o->file);
@@ -143,7 +164,7 @@ bool output_finish(output* o, bool good)
     if (!put && (o->kind == OUTPUT_FOLDER ? rmdir(o->temporary) : unlink(o->temporary)) != 0)
         error_set(o->why, "%s: cannot be removed: %s", o->temporary, strerror(errno));
     unfinished_clear();
-    return put;
+    return put && (ggnn_file_sync_directory(o->target) || error_set(o->why, "%s: cannot sync its directory: %s", o->path, strerror(errno)));
 }
 
 /* ==== text and .npy ============================================================================================= */

@@ -1,5 +1,5 @@
 /* output.h - a file or a folder in a format that other programs read: text and NumPy's .npy. All or nothing: it is written under
-   a temporary name and gets its own when it is complete. What is no file, a pipe or a device, is written into.
+   a temporary name and gets its own when it is complete and on the disk. What is no file, a pipe or a device, is written into.
 
        if (output_open(&o, "f.npy", OUTPUT_FILE, why))
            good = output_finish(&o, output_npy(&o, NULL, "<f4", 2, rows, columns) && put(o.stream) && output_end(&o)); */
@@ -20,7 +20,7 @@ typedef struct {
     output_kind kind;     /* as it is */
     char target[4096];    /* of a file or a folder: path through links */
     char temporary[4096]; /* what it is called until it is complete */
-    int fd;               /* of a file or a stream, until its FILE takes it; else -1 */
+    int fd;               /* of a file, with its lock, or of a stream; else -1 */
     char file[4400];      /* the one being written, as errors call it */
     FILE* stream;
     const char* written[20]; /* files in the folder so far */

@@ -5,6 +5,7 @@
     ggnn-data export F.ggnn graph                  (a folder of .npy)
     python3 load_in_pyg.py W.npz graph logits.npy
 """
+import json
 import sys
 
 import numpy as np
@@ -12,18 +13,22 @@ import torch
 from torch_geometric.nn import GATConv, GCNConv, SAGEConv
 
 
-def load(path):
+KNOWN = {"model": ("gcn", "sage", "gat"), "aggregator": ("mean", "gcn", "pool"), "norm": ("none",), "residual": (None,), "edge-features": (None,)}
+
+
+def load(path):  # tensors by name, options by name
     if path.endswith(".npz"):
-        return {name: torch.from_numpy(array) for name, array in np.load(path).items() if name != "__metadata__"}
-    from safetensors.torch import load_file
-    return load_file(path)
+        w = dict(np.load(path))
+        return {name: torch.from_numpy(w[name]) for name in w if name != "__metadata__"}, json.loads(w["__metadata__"].item())
+    from safetensors import safe_open
+    with safe_open(path, "pt") as w:
+        return {name: w.get_tensor(name) for name in w.keys()}, w.metadata()
 
 
-def layer(own, width):  # the names of a layer's weights say which one it is
+def layer(own, width, **more):  # the names of a layer's weights say which one it is
     if "att_src" in own:
         _, heads, out = own["att_src"].shape
-        edge_dim = own["lin_edge.weight"].shape[1] if "lin_edge.weight" in own else None
-        return GATConv(width, out, heads, concat=len(own["bias"]) == heads * out, add_self_loops=False, edge_dim=edge_dim)
+        return GATConv(width, out, heads, concat=len(own["bias"]) == heads * out, add_self_loops=False, **more)
     if "lin_l.weight" in own:
         pool, root = "lin.weight" in own, "lin_r.weight" in own
         return SAGEConv(width, len(own["lin_l.bias"]), "max" if pool else "mean", project=pool, root_weight=root)
@@ -32,7 +37,10 @@ def layer(own, width):  # the names of a layer's weights say which one it is
 
 @torch.no_grad()
 def logits(weights, folder):
-    w = load(weights)
+    w, about = load(weights)
+    for option, values in KNOWN.items():
+        if about.get(option) not in values:
+            sys.exit(f"{weights}: trained with --{option} {about.get(option)}, which no layer of PyG has: docs/TRAINING.md says how to add it")
     indptr, indices, x = (torch.from_numpy(np.load(f"{folder}/{name}.npy")) for name in ("indptr", "indices", "feat"))
     nodes, x, layers = torch.arange(len(indptr) - 1), x.float(), len({name.split(".")[1] for name in w})
     edges = torch.stack([indices.long(), torch.repeat_interleave(nodes, indptr.diff())])  # from, to

@@ -370,7 +370,7 @@ static int predict(int argc, char** argv);
 static const command_entry train_commands[] = {
     {"predict", predict, "what a trained network says of nodes: logits, classes, a layer's output"},
     {"export", saved_export_main, "write the weights of a checkpoint for PyTorch, .npz or .safetensors"},
-    {"info", saved_info_main, "what a checkpoint is: options, epoch, scores, parameters, data"},
+    {"info", saved_info_main, "what a checkpoint is: options, epoch, validation loss, parameters, data"},
     {NULL, NULL, NULL},
 };
 

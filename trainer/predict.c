@@ -113,11 +113,12 @@ static bool find_nodes(task* t, predict_nodes* asked, const config* c, error* wh
     const bool good = !c->nodes        ? all_nodes(t, &ids, &asked->rows, why)
                       : c->nodes_of    ? nodes_of_split(t, c, &ids, &asked->rows, why)
                                        : nodes_of_file(t, c->nodes, &ids, &asked->rows, why);
-    asked->id = ids;
+    asked->id = asked->own = ids;
     if (!good) return false;
     if (!asked->rows) return error_set(why, "%s%s: there is no node of %s to predict", c->nodes ? "--nodes " : "--data ", c->nodes ? c->nodes : c->data, t->set.file.path);
     if (!rise(ids, asked->rows)) return sort_nodes(t, asked, why);
     task_ask(t, ids, asked->rows);
+    asked->own = NULL;
     return true;
 }
 
@@ -125,12 +126,12 @@ bool predict_open(task* t, predict_nodes* asked, const config* c, ggnn_file* fro
 {
     checkpoint_widths widths;
     return checkpoint_widths_of(from, c, &widths, why) && task_open_asked(t, c, widths.outputs, why) &&
-           checkpoint_fits(from, c, &widths, t, why) && find_nodes(t, asked, c, why);
+           checkpoint_fits(from, c, &widths, t, why) && (!c->out_csv || dataset_check_names(&t->set, why)) && find_nodes(t, asked, c, why);
 }
 
 void predict_close(predict_nodes* asked)
 {
-    if (asked->place) memory_free((ggnn_node*)(uintptr_t)asked->id); /* else the task's */
+    memory_free(asked->own);
     memory_free(asked->place);
     memset(asked, 0, sizeof *asked);
 }
@@ -220,7 +221,7 @@ static bool read_rows(const prediction* p, char* to, int64_t bytes, int64_t at)
 
 static void put_heading(const prediction* p, FILE* out)
 {
-    fputs(p->task->set.external_id ? "node,external_id" : "node", out);
+    fprintf(out, "node%s%s", p->task->set.external_id ? ",external_id" : "", p->task->set.name ? ",name" : "");
     if (writes_classes(p)) fputs(",class", out);
     for (int32_t j = 0; j < p->width && !writes_classes(p); j++) fprintf(out, ",%s%d", p->config->layer ? "output_" : "logit_", (int)j);
     fputc('\n', out);
@@ -228,11 +229,14 @@ static void put_heading(const prediction* p, FILE* out)
 
 static void put_line(const prediction* p, FILE* out, int64_t i, const char* row)
 {
+    const dataset* d = &p->task->set;
     const ggnn_node v = p->asked->id[i];
     int32_t class_of;
     float value;
     fprintf(out, "%" PRId64, (int64_t)v);
-    if (p->task->set.external_id) fprintf(out, ",%" PRId64, p->task->set.external_id[v]);
+    if (d->external_id) fprintf(out, ",%" PRId64, d->external_id[v]);
+    if (d->name) fputc(',', out);
+    if (d->name) dataset_put_name(d, v, out);
     if (writes_classes(p)) fprintf(out, ",%" PRId32, *(const int32_t*)memcpy(&class_of, row, sizeof class_of));
     for (int32_t j = 0; j < p->width && !writes_classes(p); j++) {
         fputc(',', out);
@@ -276,7 +280,7 @@ bool prediction_open(prediction* p, const config* c, const task* t, const predic
 }
 
 /* What was opened of the output and has not got its name is removed. */
-static bool finish(prediction* p, bool good)
+static bool end_output(prediction* p, bool good)
 {
     if (p->config->out_csv && p->rows >= 0) close(p->rows);
     p->rows = -1;
@@ -286,7 +290,7 @@ static bool finish(prediction* p, bool good)
 
 void prediction_close(prediction* p)
 {
-    if (p->opened) finish(p, false);
+    if (p->opened) end_output(p, false);
     worker_close(&p->worker);
     memset(p, 0, sizeof *p);
 }
@@ -314,7 +318,7 @@ bool prediction_run(prediction* p, error* why)
         comm_heard_stop(p->comm);
         return false;
     }
-    if (!output_end(&p->out) || !finish(p, true)) return false;
+    if (!output_end(&p->out) || !end_output(p, true)) return false;
     say(p);
     return true;
 }

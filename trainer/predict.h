@@ -17,6 +17,7 @@ typedef struct {
 
 typedef struct { /* the nodes asked for */
     const ggnn_node* id;  /* (rows) row i is node id[i]'s: in any order, some more than once */
+    ggnn_node* own;       /* `id` until it is the task's, for ever where ids do not rise */
     int64_t rows;
     predict_place* place; /* (rows) by id, then by row; NULL: ids rise, and are the task's */
 } predict_nodes;

@@ -1658,6 +1658,11 @@ TEST(info_prints_all_that_a_file_holds)
     }
     CHECK(ggnn_file_create(&w, target) && ggnn_file_append(&w, "adam_m", GGNN_FILE_F64, 1, &two, state) && ggnn_file_commit(&w));
     info_prints("", "");
+    const int64_t one = 1, of[2] = {5, 6};
+    for (int k = 0; k < 3; k++) { /* the graph that a ranking or a checkpoint is of; another type, and two, are none */
+        CHECK(ggnn_file_create(&w, target) && ggnn_file_append(&w, "graph_crc", k == 1 ? GGNN_FILE_I32 : GGNN_FILE_I64, 1, k == 2 ? &two : &one, of) && ggnn_file_commit(&w));
+        info_prints(k ? "" : "of the graph     00000005\n", k ? "" : "  \"of_graph\": 5,\n");
+    }
 }
 
 TEST(info_and_stats_print_text_and_json)
@@ -2034,13 +2039,13 @@ TEST(export_writes_no_damaged_section)
     ggnn_file_close(&f);
 }
 
-/* The names of processes of this number that were killed: of a thousand one is free, and then none. */
+/* The names of folders of processes of this number that were killed: of a thousand one is free, and then none. */
 TEST(export_tries_a_thousand_temporary_names)
 {
     for (int k = 0; k < 4; k++) {
         char command[4096];
         write_contents(&good_contents);
-        snprintf(command, sizeof command, "mkdir %s/names && touch $(seq -f %s/names/x.$$.%%g.tmp 0 %d) && exec %s export %s %s/names/x --format %s 2>%s/err", folder, folder,
+        snprintf(command, sizeof command, "mkdir %s/names && mkdir $(seq -f %s/names/x.$$.%%g.tmp 0 %d) && exec %s export %s %s/names/x --format %s 2>%s/err", folder, folder,
                  998 + k % 2, tool, target, folder, k < 2 ? "npy" : "mtx", folder);
         const int status = system(command);
         CHECK(WIFEXITED(status) && WEXITSTATUS(status) == k % 2);

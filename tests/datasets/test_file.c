@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "datasets/dataset.h"
+#include "datasets/output.h"
 #include "tests/test.h"
 
 static char folder[256], target[512];
@@ -1163,6 +1164,70 @@ static float target_marker(void)
     return marker;
 }
 
+/* One number as an output: a file, or a folder with a file `x`. */
+static const char* put_output(const char* path, output_kind kind, int number)
+{
+    static error why;
+    output o;
+    why.text[0] = 0;
+    if (!output_open(&o, path, kind, &why)) return why.text;
+    const bool begun = output_begin(&o, kind == OUTPUT_FOLDER ? "x" : NULL, 1);
+    if (begun) fprintf(o.stream, "%d", number);
+    const bool good = output_finish(&o, begun && output_end(&o));
+    CHECK_EQ(good, !why.text[0]);
+    return why.text;
+}
+
+static int number_in(const char* path)
+{
+    int number = -1;
+    FILE* f = fopen(path, "r");
+    if (f && fscanf(f, "%d", &number) != 1) number = -1;
+    if (f) fclose(f);
+    return number;
+}
+
+TEST(an_output_is_on_the_disk_before_and_after_it_has_its_name)
+{
+    const held before = what_is_held();
+    char path[700], inside[800];
+    snprintf(path, sizeof path, "%s/a folder", folder);
+    snprintf(inside, sizeof inside, "%s/x", path);
+    for (int k = 0; k < 2; k++) {
+        const char *out = k ? path : target, *file = k ? inside : target, *calls = k ? "fdrd" : "frd";
+        disk_starts(0, 0, 0);
+        CHECK_STR(put_output(out, k ? OUTPUT_FOLDER : OUTPUT_FILE, 1), "");
+        CHECK_STR(disk.called, calls);
+        CHECK_EQ(number_in(file), 1);
+        for (size_t i = 0; i < strlen(calls); i++) {
+            unlink(file);
+            disk_starts(calls[i], k && i == 3, EIO);
+            CHECK(strstr(put_output(out, k ? OUTPUT_FOLDER : OUTPUT_FILE, 2), "Input/output error"));
+            CHECK_EQ(number_in(file), i + 1 == strlen(calls) ? 2 : -1); /* it has its name before its folder is written */
+            CHECK_EQ(num_temporaries(), 0);
+        }
+    }
+    disk_starts(0, 0, 0);
+    CHECK(unlink(target) == 0 && unlink(inside) == 0 && rmdir(path) == 0);
+    CHECK_EQ(what_is_held().descriptors, before.descriptors);
+}
+
+TEST(what_killed_outputs_left_is_removed_and_what_is_being_written_stays)
+{
+    char stale[700];
+    error why = {""};
+    output first, second;
+    snprintf(stale, sizeof stale, "%s.123.0.tmp", target);
+    spill(stale, "x", 1);
+    CHECK_STR(put_output(target, OUTPUT_FILE, 3), "");
+    CHECK_EQ(num_temporaries(), 0);
+    CHECK(output_open(&first, target, OUTPUT_FILE, &why) && output_begin(&first, NULL, 1) && fputs("4", first.stream) >= 0 && output_end(&first));
+    CHECK(output_open(&second, target, OUTPUT_FILE, &why)); /* looks for what nobody writes */
+    CHECK(output_finish(&first, true) && number_in(target) == 4);
+    output_finish(&second, false);
+    CHECK(!why.text[0] && num_temporaries() == 0 && number_in(target) == 4);
+}
+
 /* The child rewrites the target without end; the parent kills it at some moment, and reads meanwhile. */
 TEST(kill_9_at_any_moment_leaves_the_old_file_or_the_new_one)
 {
@@ -1771,6 +1836,8 @@ int main(int argc, char** argv)
     RUN(calls_that_are_interrupted_or_done_in_part_are_finished);
     RUN(kill_9_at_any_moment_leaves_the_old_file_or_the_new_one);
     RUN(a_writer_leaves_the_temporaries_of_the_living_alone_and_the_last_commit_counts);
+    RUN(an_output_is_on_the_disk_before_and_after_it_has_its_name);
+    RUN(what_killed_outputs_left_is_removed_and_what_is_being_written_stays);
     RUN(a_writer_whose_new_file_is_taken_for_stale_takes_the_next_number);
     RUN(a_writer_without_locks_or_with_a_link_in_its_way_writes_all_the_same);
     RUN(a_writer_that_looks_for_stale_files_removes_no_later_file_of_the_same_name);

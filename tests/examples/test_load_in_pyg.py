@@ -49,12 +49,22 @@ def write_arrays(folder):
         np.save(os.path.join(folder, name + ".npy"), array)
 
 
+@functools.lru_cache
+def example_module():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # PyG's own, of torch.jit
+        spec = importlib.util.spec_from_file_location("load_in_pyg", EXAMPLE)
+        example = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(example)
+    return example
+
+
 def logits_with_all(example, weights, folder):
     """The example's layers, with what PyG's have not: residuals, norms, GraphSAGE's features of edges."""
     import numpy as np
     import torch
     import torch.nn.functional as F
-    w = example.load(weights)
+    w, _ = example.load(weights)
     indptr, indices, x, rows = (torch.from_numpy(np.load(os.path.join(folder, name + ".npy"))) for name in ("indptr", "indices", "feat", "edge_feat"))
     nodes = torch.arange(len(indptr) - 1)
     edges = torch.stack([indices, torch.repeat_interleave(nodes, indptr.diff())])
@@ -65,7 +75,7 @@ def logits_with_all(example, weights, folder):
     for l in range(layers):
         def of(kind):
             return {name.removeprefix(f"{kind}.{l}."): tensor for name, tensor in w.items() if name.startswith(f"{kind}.{l}.")}
-        conv = example.layer(of("convs"), x.shape[1])
+        conv = example.layer(of("convs"), x.shape[1], **({"edge_dim": rows.shape[1]} if "lin_edge.weight" in of("convs") else {}))
         conv.load_state_dict(of("convs"))
         h = conv(x, edges, rows) if "lin_edge.weight" in of("convs") else conv(x, edges)
         if of("edges"):
@@ -115,18 +125,14 @@ class Weights(unittest.TestCase):
 
     @unittest.skipIf(lacks("torch", "torch_geometric"), "torch or torch_geometric is not installed")
     def test_pygs_layers_have_our_logits(self):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # PyG's own, of torch.jit
-            spec = importlib.util.spec_from_file_location("load_in_pyg", EXAMPLE)
-            self.example = importlib.util.module_from_spec(spec)
-            spec.loader.exec_module(self.example)
+        example = example_module()
         plain = ("--model gcn", "--model sage", "--model gat --heads 4 --out-heads 2", "--model gat --heads 1", "--model sage --aggregator gcn",
                  "--model sage --aggregator pool")
         more = ("--model gcn --residual --norm layer", "--model sage --residual --norm layer", "--model gat --residual --norm layer",
                 "--model gat --edge-features", "--model sage --edge-features")
         for options in plain + more:
             with self.subTest(options):
-                compute = self.example.logits if options in plain else functools.partial(logits_with_all, self.example)
+                compute = example.logits if options in plain else functools.partial(logits_with_all, example)
                 difference = self.pygs_difference(compute, options + " --layers 3 --hidden 16 --fanout 6,6,6")
                 print(f"\n  {options}: {difference:.2g}", end="")
                 self.assertLess(difference, 1e-5)
@@ -139,6 +145,18 @@ class Weights(unittest.TestCase):
                               stdout=subprocess.PIPE, text=True, check=True)
         self.assertEqual(done.stdout, f"{self.at('l.npy')}: 160 nodes, 4 logits each\n")
         self.assertEqual(np.load(self.at("l.npy")).shape, (160, 4))
+
+    @unittest.skipIf(lacks("torch", "torch_geometric"), "torch or torch_geometric is not installed")
+    def test_what_no_layer_of_pyg_has_is_refused_by_its_option(self):
+        """The option tells: a residual has no weights where in = out, and importance those of the mean."""
+        refused = {"--residual": "--model gcn --residual", "--norm layer": "--model sage --norm layer", "--edge-features": "--model gat --edge-features",
+                   "--aggregator importance": "--model sage --aggregator importance", "--model mlp": "--model mlp"}
+        for option, options in refused.items():
+            self.trained(options + " --layers 2 --hidden 12")
+            for name in ["w.npz"] + ["w.safetensors"] * (not lacks("safetensors")):
+                with self.subTest(option, name=name), self.assertRaises(SystemExit) as end:
+                    example_module().logits(self.at(name), self.at("graph"))
+                self.assertTrue(str(end.exception).startswith(f"{self.at(name)}: trained with {option}"), end.exception)
 
     def test_numpy_reads_npz(self):
         import numpy as np

@@ -1,5 +1,22 @@
 /* What ggnn-train says of a checkpoint without its data: weights for PyTorch (export), words for people (info). The programs of
    this test's own build. That the library safetensors, and PyG, read the weights: tests/examples/test_load_in_pyg.py. */
+#include <inttypes.h>
+
+#include "common/memory.h"
+/* predict.c with blocks that are counted: the test's own copy. */
+static void* counted_new(size_t bytes, const char* what, error* why);
+static void* counted_resize(void* old, size_t old_bytes, size_t new_bytes, const char* what, error* why);
+static void counted_free(void* memory);
+#define output output_struct /* a name that tool.h has, too */
+#define memory_new counted_new
+#define memory_resize counted_resize
+#define memory_free counted_free
+#include "trainer/predict.c"
+#undef output
+#undef memory_new
+#undef memory_resize
+#undef memory_free
+
 #include "datasets/arrays.h"
 #include "tests/train_tool.h"
 #include "tests/vectors/checkpoint_0_1.h"
@@ -292,6 +309,83 @@ TEST(weights_of_features_of_edges_have_names)
     }
 }
 
+/* ==== nodes of a prediction ===================================================================================== */
+
+static int64_t blocks;      /* that predict.c holds */
+static int64_t blocks_left; /* that it may get; then there is no memory */
+
+static void* counted_new(size_t bytes, const char* what, error* why) { return counted_resize(NULL, 0, bytes, what, why); }
+static void* counted_resize(void* old, size_t old_bytes, size_t new_bytes, const char* what, error* why)
+{
+    if (blocks_left-- <= 0) {
+        error_set(why, "%s: none left", what);
+        return NULL;
+    }
+    void* made = memory_resize(old, old_bytes, new_bytes, what, why);
+    blocks += made && !old;
+    return made;
+}
+static void counted_free(void* memory)
+{
+    blocks -= memory != NULL;
+    memory_free(memory);
+}
+
+/* What predict_open says of these nodes where it gets `most` blocks. Those it holds after predict_close are the task's: `tasks`. */
+static void nodes_end(const char* nodes, int64_t most, int64_t tasks, const char* words)
+{
+    char* argv[] = {"ggnn-train", "predict", "--load", "c", "--data", "karate.ggnn", "--out", "p.npy", "--nodes", (char*)(uintptr_t)nodes, NULL};
+    static config c;
+    ggnn_file f;
+    size_t length;
+    error why = {""};
+    task t;
+    predict_nodes asked;
+    memset(&t, 0, sizeof t);
+    memset(&asked, 0, sizeof asked);
+    CHECK(config_parse(&c, 10, argv, &why) == OPTIONS_GOOD);
+    const char* options = checkpoint_open(&f, "c", &length, &why);
+    if (!CHECK(options && config_inherit(&c, "c", options, length, &why) && config_finish(&c, &why))) return;
+    blocks = 0;
+    blocks_left = most;
+    CHECK_EQ(predict_open(&t, &asked, &c, &f, &why), !*words);
+    if (!CHECK(strstr(why.text, words))) printf("  %s\n", why.text);
+    predict_close(&asked);
+    CHECK_EQ(blocks, tasks);
+    task_close(&t);
+    ggnn_file_close(&f);
+}
+
+static void write_ids(const char* path, const int64_t* ids, int count)
+{
+    char header[NPY_WRITTEN_MAX];
+    const int64_t shape[1] = {count};
+    FILE* out = fopen(path, "wb");
+    if (!CHECK(out != NULL)) return;
+    fwrite(header, 1, npy_write_header(header, "<i8", 1, shape), out);
+    fwrite(ids, sizeof *ids, (size_t)count, out);
+    CHECK(fclose(out) == 0);
+}
+
+TEST(ids_are_given_back_whatever_is_wrong_with_them)
+{
+    static const int64_t wrong[] = {3, 34}, rising[] = {3, 4}, falling[] = {4, 3};
+    CHECK_EQ(train("--data karate.ggnn --layers 2 --hidden 4 --epochs 1 --save c"), 0);
+    write_ids("wrong.npy", wrong, 2);
+    write_ids("none.npy", wrong, 0);
+    write_ids("rising.npy", rising, 2);
+    write_ids("falling.npy", falling, 2);
+    nodes_end("wrong.npy", 9, 0, "wrong.npy: element 1: 34 is no node");
+    nodes_end("none.npy", 9, 0, "there is no node of karate.ggnn to predict");
+    nodes_end("missing.npy", 9, 0, "missing.npy: No such file or directory");
+    nodes_end("rising.npy", 0, 0, "the nodes asked for: none left");
+    nodes_end("rising.npy", 1, 1, "");
+    nodes_end("test", 0, 0, "the nodes asked for: none left");
+    nodes_end("falling.npy", 1, 0, "the places of nodes: none left");
+    nodes_end("falling.npy", 2, 0, "the nodes asked for, in order: none left");
+    nodes_end("falling.npy", 3, 1, "");
+}
+
 /* ==== which weights ============================================================================================= */
 
 TEST(the_best_epochs_weights_are_written_or_the_last_ones)
@@ -433,7 +527,7 @@ TEST(hostile_parameters_are_refused_by_line)
                {"w_self0 0 4\n", "line 1: 'w_self0 0 4' is no"},
                {"w_self0 34 04\n", "line 1: 'w_self0 34 04' is no"},
                {"w_self0 2147483648 2147483648\n", "line 1: 'w_self0 2147483648 2147483648' is no"},
-               {"w_self0 999999999 999999999\n", "elements, not 999999998000000001"},
+               {"w_self0 999999999 999999999\n", "forged: section 'params', line 1: 'w_self0 999999999 999999999': the file has no room for so many elements"},
                {"w_self 34 4\n", "line 1: 'w_self 34 4' is no"},
                {"w_self00 34 4\n", "line 1: 'w_self00 34 4' is no"},
                {"w_selfabcdefghijklmnop0 34 4\n", "line 1: 'w_selfabcdefghijklmnop0 34 4' is no"},
@@ -455,6 +549,23 @@ TEST(hostile_parameters_are_refused_by_line)
         for (int l = 0; l < 8; l++) snprintf(many + strlen(many), sizeof many - strlen(many), "x%c%d 1 1\n", a, l);
     forge_text("params", many);
     refuses_both("forged", "forged: it has more than 80 parameters");
+}
+
+/* Elements that are 2^64 more than those of the file: 64 bits would say that all is well. */
+TEST(parameters_whose_elements_pass_64_bits_are_refused)
+{
+    const int64_t most = 999999999;
+    char text[2048] = "";
+    CHECK_EQ(train("--data karate.ggnn --layers 2 --hidden 4 --epochs 1 --save c"), 0);
+    read_checkpoint("c");
+    uint64_t rest = (uint64_t)saved.floats;
+    for (int i = 0; i < 18; i++) {
+        snprintf(text + strlen(text), sizeof text - strlen(text), "x%c0 %" PRId64 " %" PRId64 "\n", 'a' + i, most, most);
+        rest -= (uint64_t)(most * most);
+    }
+    snprintf(text + strlen(text), sizeof text - strlen(text), "y0 %" PRIu64 " %" PRId64 "\nz0 1 %" PRIu64 "\n", rest / (uint64_t)most, most, rest % (uint64_t)most);
+    forge_text("params", text);
+    refuses_both("forged", "forged: section 'params', line 1: 'xa0 999999999 999999999': the file has no room for so many elements");
 }
 
 /* As many floats as there are, but not of this model. */
@@ -642,6 +753,7 @@ int main(int argc, char** argv)
     RUN(every_models_weights_have_pygs_names_and_shapes_in_both_files);
     RUN(residuals_norms_and_first_layers_made_before_have_names);
     RUN(weights_of_features_of_edges_have_names);
+    RUN(ids_are_given_back_whatever_is_wrong_with_them);
     RUN(the_best_epochs_weights_are_written_or_the_last_ones);
     RUN(options_that_shape_the_training_are_in_the_file);
     RUN(the_same_checkpoint_gives_the_same_bytes);
@@ -649,6 +761,7 @@ int main(int argc, char** argv)
     RUN(a_file_that_is_no_whole_checkpoint_is_refused);
     RUN(sections_that_do_not_fit_each_other_are_refused);
     RUN(hostile_parameters_are_refused_by_line);
+    RUN(parameters_whose_elements_pass_64_bits_are_refused);
     RUN(parameters_of_another_model_are_refused_by_name);
     RUN(options_of_another_version_are_refused);
     RUN(an_allocation_that_fails_leaves_the_old_weights);

@@ -229,7 +229,7 @@ static const entry table[] = {
         "a network.", 0}},
     {0, PREDICTS, AT(out), 0, {"out", OPTION_TEXT, 0, 0, 0, "FILE",
         "NAME.npy or NAME.csv; row i is of the i-th node asked for. .npy: (rows, width) of float, of classes (rows) of int32. .csv: a "
-        "node's id in --data, its external id where --data has them, then its numbers. Complete, or what was there before stays.", 0}},
+        "node's id in --data, its external id and its name where --data has them, then its numbers. Complete, or what was there before stays.", 0}},
     {0, PREDICTS, AT(nodes), 0, {"nodes", OPTION_TEXT, 0, 0, 0, "train|val|test|FILE",
         "Whose rows: a part of --split of --data; or a .npy of ids, in any order, as often as they are there. Not given: all nodes.", 0}},
     {0, ALIKE | PREDICTS, AT(layer), 0, {"layer", OPTION_INT, 0, 1, NET_LAYERS_MAX, 0,

@@ -120,6 +120,8 @@ bool checkpoint_params(ggnn_file* f, net_param param[NET_PARAMS_MAX], int32_t* c
                              (int)(length < 64 ? length : 64), at);
         p->offset = *floats;
         *floats += (int64_t)p->rows * p->cols;
+        if (*floats > f->bytes / (int64_t)sizeof(float))
+            return error_set(why, "%s: section 'params', line %d: '%.*s': the file has no room for so many elements", f->path, (int)*count + 1, (int)length, at);
         at += length;
         ++*count;
     }

@@ -1,39 +1,19 @@
 /* ggnn-train export: the weights of a checkpoint, by the names and shapes of PyTorch. */
-#include <string.h>
-
 #include "common/same_file.h"
 #include "trainer/saved/commands.h"
+#include "trainer/saved/saved.h"
 #include "trainer/saved/weights_file.h"
-
-/* All that is wanted of the checkpoint at path: what w and its tensors say, and c their options. */
-static bool read_weights(weights* w, weight_tensor tensor[WEIGHTS_MAX], config* c, ggnn_file* f, bool last, error* why)
-{
-    net_param param[NET_PARAMS_MAX];
-    int32_t count;
-    int64_t floats;
-    const int64_t* crc = checkpoint_need(f, "graph_crc", GGNN_FILE_I64, 1, why);
-    if (!crc || !checkpoint_state(f, &w->at, why) || !checkpoint_params(f, param, &count, &floats, why) ||
-        !weights_plan(c, f->path, param, count, tensor, &w->tensors, why))
-        return false;
-    w->options = c;
-    w->tensor = tensor;
-    w->best = !last && w->at.has_best;
-    w->graph_crc = *crc;
-    w->values = checkpoint_need(f, w->best ? "best" : "value", GGNN_FILE_F32, floats, why);
-    return w->values != NULL;
-}
 
 static bool export_weights(const char* path, const char* out, bool last, error* why)
 {
-    static config c;
-    ggnn_file f;
-    weights w;
-    weight_tensor tensor[WEIGHTS_MAX];
-    size_t length;
-    const char* options = checkpoint_open(&f, path, &length, why);
-    const bool good = options && config_inherit(&c, path, options, length, why) && read_weights(&w, tensor, &c, &f, last, why) &&
-                      weights_write(out, (weights_format)weights_format_of(out), &w, why);
-    ggnn_file_close(&f);
+    static saved s;
+    bool good = saved_open(&s, path, why);
+    if (good) {
+        weights w = {.options = &s.options, .tensor = s.tensor, .tensors = s.tensors, .best = !last && s.at.has_best, .at = s.at, .graph_crc = s.graph_crc};
+        w.values = checkpoint_need(&s.file, w.best ? "best" : "value", GGNN_FILE_F32, s.floats, why);
+        good = w.values && weights_write(out, (weights_format)weights_format_of(out), &w, why);
+    }
+    saved_close(&s);
     return good;
 }
 

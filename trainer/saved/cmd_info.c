@@ -7,50 +7,10 @@
 #include "common/progress.h"
 #include "common/standard.h"
 #include "trainer/saved/commands.h"
-#include "trainer/saved/weights.h"
-
-typedef struct {
-    ggnn_file file;
-    config options;
-    char version[16]; /* of the writer; "" where it is not known */
-    train_state at;
-    int64_t graph_crc;
-    const int64_t* data_crc; /* (known) */
-    int64_t known;
-    net_param param[NET_PARAMS_MAX];
-    int32_t params;
-    int64_t floats;
-    weight_tensor tensor[WEIGHTS_MAX];
-    int32_t tensors;
-} about;
-
-/* Version 0.1 had no checksums but the graph's; the next ones did not name themselves. */
-static bool read_version(about* a, error* why)
-{
-    const ggnn_file_section* s = ggnn_file_find(&a->file, "version");
-    const char* text = s ? checkpoint_need(&a->file, "version", GGNN_FILE_U8, -1, why) : a->known ? "" : "0.1";
-    if (!text) return false;
-    snprintf(a->version, sizeof a->version, "%.15s", text); /* zeros follow a section, to the end of its page */
-    return true;
-}
-
-static bool read_all(about* a, const char* path, error* why)
-{
-    size_t length;
-    ggnn_file* f = &a->file;
-    const char* options = checkpoint_open(f, path, &length, why);
-    if (!options || !config_inherit(&a->options, path, options, length, why)) return false;
-    const int64_t* crc = checkpoint_need(f, "graph_crc", GGNN_FILE_I64, 1, why);
-    if (!crc) return false;
-    a->graph_crc = *crc;
-    a->data_crc = checkpoint_data_crcs(f, &a->known, why);
-    return !why->text[0] && read_version(a, why) && checkpoint_state(f, &a->at, why) &&
-           checkpoint_params(f, a->param, &a->params, &a->floats, why) &&
-           weights_plan(&a->options, path, a->param, a->params, a->tensor, &a->tensors, why);
-}
+#include "trainer/saved/saved.h"
 
 /* The value of an option as the command line has it. */
-static const char* value_of(const about* a, const char* name, char text[CONFIG_TEXT_MAX])
+static const char* value_of(const saved* a, const char* name, char text[CONFIG_TEXT_MAX])
 {
     const size_t length = strlen(name);
     config_text(&a->options, text);
@@ -61,7 +21,7 @@ static const char* value_of(const about* a, const char* name, char text[CONFIG_T
 
 /* ==== words ===================================================================================================== */
 
-static void print_data(const about* a)
+static void print_data(const saved* a)
 {
     printf("%-16s graph %08" PRIx64, "data", (uint64_t)a->graph_crc);
     for (int64_t i = 0; i < a->known; i++) {
@@ -79,7 +39,7 @@ static const char* shape_of(char text[64], int32_t dims, const int64_t* dim)
 }
 
 /* A line per tensor: a parameter of whose rows some are of edges has two. */
-static void print_parameters(const about* a)
+static void print_parameters(const saved* a)
 {
     char rows[64], shape[64];
     printf("\n%-12s %-16s  %-24s %s\n", "parameter", "shape", "in PyTorch", "shape there");
@@ -92,7 +52,7 @@ static void print_parameters(const about* a)
     }
 }
 
-static void print_options(const about* a)
+static void print_options(const saved* a)
 {
     char text[CONFIG_TEXT_MAX], line[512];
     config_text(&a->options, text);
@@ -100,7 +60,7 @@ static void print_options(const about* a)
     for (char* at = strtok(text, "\n"); at; at = strtok(NULL, "\n")) printf("  %s\n", printable(line, sizeof line, at));
 }
 
-static void print_about(const about* a)
+static void print_about(const saved* a)
 {
     char text[CONFIG_TEXT_MAX], bytes[16], path[4096], version[64];
     const train_state* at = &a->at;
@@ -123,7 +83,7 @@ static void print_about(const about* a)
 
 /* ==== JSON ====================================================================================================== */
 
-static void json_data(json* j, const about* a)
+static void json_data(json* j, const saved* a)
 {
     json_begin_object(j, "data");
     json_int(j, "graph", a->graph_crc);
@@ -141,7 +101,7 @@ static void json_shape(json* j, int32_t dims, const int64_t* dim)
     json_end_array(j);
 }
 
-static void json_parameters(json* j, const about* a)
+static void json_parameters(json* j, const saved* a)
 {
     json_begin_array(j, "parameters");
     for (int32_t i = 0; i < a->params; i++) {
@@ -162,7 +122,7 @@ static void json_parameters(json* j, const about* a)
     json_end_array(j);
 }
 
-static void json_about(const about* a)
+static void json_about(const saved* a)
 {
     json j;
     const train_state* at = &a->at;
@@ -185,7 +145,7 @@ static void json_about(const about* a)
 
 int saved_info_main(int argc, char** argv)
 {
-    static about a;
+    static saved a;
     bool as_json = false;
     const option table[] = {{"json", OPTION_FLAG, &as_json, 0, 0, NULL, "print JSON", NULL}, {NULL, OPTION_FLAG, NULL, 0, 0, NULL, NULL, NULL}};
     const char* path;
@@ -195,10 +155,10 @@ int saved_info_main(int argc, char** argv)
                        "Prints what a checkpoint is: model, options that shape it, epoch and validation loss, parameters, checksums of\n"
                        "its data.", table, argc, argv, &path, &num_arguments, 1, 1, &exit_code))
         return exit_code;
-    bool good = read_all(&a, path, &why);
+    bool good = saved_open(&a, path, &why);
     if (good && as_json) json_about(&a);
     else if (good) print_about(&a);
     good = good && standard_flush(&why);
-    ggnn_file_close(&a.file);
+    saved_close(&a);
     return good ? EXIT_GOOD : command_failed(&why);
 }
