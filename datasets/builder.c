@@ -120,7 +120,7 @@ static bool check_num_nodes(const builder* b, int64_t num_nodes, error* why)
 
 bool builder_wants_edge_features(const builder* b) { return !b->how->edge_features && !b->how->drop_edge_features; }
 
-bool builder_wants_features(const builder* b) { return !b->how->no_features && !b->rows; }
+bool builder_wants_features(const builder* b) { return !b->how->no_features && !b->how->features; }
 
 /* The width of the edges' rows; 0: they have none; -1 on failure. */
 static int64_t edge_width(builder* b, const builder_edges* about, error* why)

@@ -75,7 +75,7 @@ bool builder_add_edges(builder* b, const int64_t* src, const int64_t* dst, const
 /* Rows of edges come in the order of the edges, one for each. Is it the format's that are wanted? Those that are not wanted
    are not read. A reader that finds an array of them opens it as edge_rows, before builder_begin_edges. */
 bool builder_wants_edge_features(const builder* b);
-bool builder_wants_features(const builder* b); /* of nodes: not with --no-features, nor beside --features, which are read before */
+bool builder_wants_features(const builder* b); /* of nodes: not with --no-features, nor beside --features */
 bool builder_add_edge_features(builder* b, const float* rows, int64_t count, error* why);
 bool builder_end_edges(builder* b, error* why);
 

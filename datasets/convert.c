@@ -176,7 +176,7 @@ bool convert(const char* in, const char* out, const convert_options* how, error*
                 formats[format].about);
     if (how->report) fflush(how->report); /* before any error, also in one file with it */
     if (!builder_open(&b, in, out, how, why)) return false;
-    bool ok = formats[format].read(&b, in, why) && read_beside(&b, why) && builder_finish(&b, why);
+    bool ok = formats[format].read(&b, in, why) && read_nodes(&b, NULL, NULL, NULL, NULL, why) && builder_finish(&b, why);
     builder_close(&b);
     return ok;
 }

@@ -344,7 +344,6 @@ bool read_splits(builder* b, const array_set* set, error* why)
 {
     array whole = {0}, part[3];
     memset(part, 0, sizeof part);
-    if (b->how->split || b->split) return true; /* another is asked for, or there */
     bool ok = array_open(&whole, set, "split", false, why) &&
               array_open(&part[0], set, "train_masks|train_mask|train", false, why) &&
               array_open(&part[1], set, "val_masks|val_mask|valid|val", false, why) &&
@@ -367,33 +366,39 @@ bool find_file(char path[GRAPH_PATH], const char* folder, const char* name, erro
     return access(path, F_OK) == 0 || error_set(why, "%s: no file %s in it", folder, name);
 }
 
-/* ---- beside IN ------------------------------------------------------------------------------------------------ */
+/* ---- features, labels and splits: beside IN, or the format's own ------------------------------------------------ */
 
-static bool read_file(builder* b, const char* path, bool (*read)(builder* b, array* a, error* why), error* why)
+bool read_named(builder* b, const array_set* set, const char* names, bool needed, array_reader* read, error* why)
 {
     array a;
-    if (!array_open_file(&a, path, why)) return false;
-    bool ok = read(b, &a, why);
+    bool ok = array_open(&a, set, names, needed, why) && (!a.in || read(b, &a, why));
     array_close(&a);
     return ok;
 }
 
-bool read_features_beside(builder* b, error* why)
+typedef struct { /* of the nodes: a file beside IN, NULL: none, and how such an array is read; what the format has */
+    const char* beside;
+    array_reader* read;
+    node_reader* own;
+} node_part;
+
+static bool read_part(builder* b, const node_part* part, const void* from, error* why)
 {
-    return !b->how->features || b->rows || read_file(b, b->how->features, read_dense_features, why);
+    array a;
+    if (!part->beside) return !part->own || part->own(b, from, why);
+    if (!array_open_file(&a, part->beside, why)) return false;
+    bool ok = part->read(b, &a, why);
+    array_close(&a);
+    return ok;
 }
 
-bool read_labels_beside(builder* b, error* why)
+bool read_nodes(builder* b, node_reader* features, node_reader* labels, node_reader* splits, const void* from, error* why)
 {
-    return !b->how->labels || builder_has_labels(b) || read_file(b, b->how->labels, read_dense_labels, why);
-}
-
-bool read_splits_beside(builder* b, error* why)
-{
-    return !b->how->split_file || b->split || read_file(b, b->how->split_file, read_split_array, why);
-}
-
-bool read_beside(builder* b, error* why)
-{
-    return read_features_beside(b, why) && read_labels_beside(b, why) && read_splits_beside(b, why);
+    const convert_options* how = b->how;
+    const node_part part[3] = {{how->features, read_dense_features, features},
+                               {how->labels, read_dense_labels, labels},
+                               {how->split_file, read_split_array, splits}};
+    return (b->rows || how->no_features || read_part(b, &part[0], from, why)) &&
+           (builder_has_labels(b) || read_part(b, &part[1], from, why)) &&
+           (b->split || how->split || read_part(b, &part[2], from, why));
 }

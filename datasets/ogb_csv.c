@@ -91,12 +91,12 @@ static bool refuse_pickle(const char* in, const char* split, error* why)
                           "beside it, a node id a line (docs/DATA.md says how), or make another split by --split", path);
 }
 
-bool ogb_read_split(builder* b, const char* in, error* why)
+bool ogb_read_split(builder* b, const void* in, error* why)
 {
     static const char* const file[4] = {"", "train", "valid", "test"};
     char split[256], shown[256], name[300];
     find_split(in, split);
-    if (!split[0] || b->how->split) return true;
+    if (!split[0]) return true;
     if (b->how->report) fprintf(b->how->report, "splits     from split/%s\n", printable(shown, sizeof shown, split));
     if (!refuse_pickle(in, split, why) || !builder_begin_splits(b, 1, why)) return false;
     for (int part = 1; part <= 3; part++) {

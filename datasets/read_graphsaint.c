@@ -80,7 +80,7 @@ static bool read_class_map(builder* b, json_stream* j, double* value, error* why
     return more == 0 && json_stream_end(j, why) && builder_add_labels(b, value, NULL, why);
 }
 
-static bool read_classes(builder* b, const char* in, error* why)
+static bool read_classes(builder* b, const void* in, error* why)
 {
     json_stream j;
     double* value = memory_new(memory_product((size_t)b->num_nodes, sizeof *value, 1), "labels", why);
@@ -126,10 +126,9 @@ static bool read_parts(builder* b, json_stream* j, error* why)
     return true;
 }
 
-static bool read_roles(builder* b, const char* in, error* why)
+static bool read_roles(builder* b, const void* in, error* why)
 {
     json_stream j;
-    if (b->how->split) return true; /* another is asked for */
     bool ok = open_json(&j, in, "role.json", why) && builder_begin_splits(b, 1, why) && read_parts(b, &j, why);
     json_stream_close(&j);
     return ok;
@@ -137,11 +136,10 @@ static bool read_roles(builder* b, const char* in, error* why)
 
 /* ---- the folder ----------------------------------------------------------------------------------------------- */
 
-static bool read_features(builder* b, const char* in, error* why)
+static bool read_features(builder* b, const void* in, error* why)
 {
     char path[GRAPH_PATH];
     array a;
-    if (!builder_wants_features(b)) return true;
     if (!find_file(path, in, "feats.npy", why) || !array_open_file(&a, path, why)) return false;
     bool ok = read_dense_features(b, &a, why);
     array_close(&a);
@@ -160,7 +158,6 @@ static bool read_graph(builder* b, const char* in, error* why)
 
 bool read_graphsaint(builder* b, const char* in, error* why)
 {
-    return (b->how->labels || check_first_class(in, why)) && read_graph(b, in, why) && read_features_beside(b, why) &&
-           read_features(b, in, why) && read_labels_beside(b, why) && (builder_has_labels(b) || read_classes(b, in, why)) &&
-           read_splits_beside(b, why) && (b->split || read_roles(b, in, why));
+    return (b->how->labels || check_first_class(in, why)) && read_graph(b, in, why) &&
+           read_nodes(b, read_features, read_classes, read_roles, in, why);
 }

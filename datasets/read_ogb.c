@@ -149,11 +149,10 @@ static bool read_feature_lines(builder* b, text* t, float** row, error* why)
     return builder_end_features(b, why);
 }
 
-static bool read_features(builder* b, const char* in, error* why)
+static bool read_features(builder* b, const void* in, error* why)
 {
     text t;
     float* row = NULL;
-    if (!builder_wants_features(b)) return true;
     if (!ogb_csv_open(&t, in, "raw/node-feat", false, why)) return false;
     if (!t.in) return true;
     progress_begin(&b->bar, "reading features", "B", source_total(t.in));
@@ -185,7 +184,7 @@ static bool read_label_lines(builder* b, text* t, double* value, error* why)
     return builder_add_labels(b, value, where[0] ? where : NULL, why);
 }
 
-static bool read_labels(builder* b, const char* in, error* why)
+static bool read_labels(builder* b, const void* in, error* why)
 {
     text t;
     if (!ogb_csv_open(&t, in, "raw/node-label", false, why)) return false;
@@ -199,6 +198,5 @@ static bool read_labels(builder* b, const char* in, error* why)
 
 bool read_ogb(builder* b, const char* in, error* why)
 {
-    return read_graph(b, in, why) && read_features_beside(b, why) && read_features(b, in, why) && read_labels_beside(b, why) &&
-           (builder_has_labels(b) || read_labels(b, in, why)) && read_splits_beside(b, why) && (b->split || ogb_read_split(b, in, why));
+    return read_graph(b, in, why) && read_nodes(b, read_features, read_labels, ogb_read_split, in, why);
 }

@@ -105,7 +105,7 @@ bool read_raw(builder* b, const char* in, error* why)
     const array_set set = arrays_of("--raw", file, count);
     bool ok = count >= 0 && (has_edges(&set) || error_set(why, "--raw: %s", needs));
     for (int i = 0; i < count && ok; i++) ok = !same_file(file[i].path, b->path) || error_set(why, "%s: OUT is read, too", b->path);
-    ok = ok && read_array_set(b, &set, false, why);
+    ok = ok && read_array_set(b, &set, false, NULL, why);
     memory_free(file);
     return ok;
 }
@@ -134,34 +134,39 @@ static bool has_header(const builder* b, const char* in, const char* path, error
 }
 
 /* As IGB's loader has it: the first 60 % of all nodes, the next 20 %, the rest. */
-static bool split_by_id(builder* b, error* why)
+static bool split_by_id(builder* b, const void* set, error* why)
 {
+    (void)set;
     const int64_t train = (int64_t)((double)b->num_nodes * .6), val = train + (int64_t)((double)b->num_nodes * .2);
-    if (b->how->split || b->split) return true;
     if (!builder_begin_splits(b, 1, why)) return false;
     for (int64_t v = 0; v < b->num_nodes; v++)
         if (!builder_mark(b, 0, v, v < train ? 1 : v < val ? 2 : 3, why)) return false;
     return true;
 }
 
-/* edges: how the array cites is called. bare: they may be np.memmap's, which is an error that says what reads them. */
-static bool read_papers(builder* b, const char* in, const char* edges, const char* cites, const char* labels, bool bare, error* why)
+enum { CITES, FEAT, LABEL, YEAR, NUM_PAPER_FILES };
+typedef struct { /* a file of processed/, and what its array is called */
+    const char *name, *path;
+} paper_file;
+
+/* bare: they may be np.memmap's, which is an error that says what reads them. */
+static bool read_papers(builder* b, const char* in, const paper_file* of, int count, bool bare, node_reader* splits, error* why)
 {
-    enum { CITES, FEAT, LABEL, COUNT };
-    array_file* file = memory_new(COUNT * sizeof *file, "names of arrays", why);
-    const array_set set = arrays_of(in, file, COUNT);
-    bool ok = file && put_file(&file[CITES], edges, in, cites, why) && put_file(&file[FEAT], "feat", in, "paper/node_feat.npy", why) &&
-              put_file(&file[LABEL], "label", in, labels, why);
-    for (int k = FEAT; k < COUNT && ok && bare; k++)
+    array_file* file = memory_new((size_t)count * sizeof *file, "names of arrays", why);
+    const array_set set = arrays_of(in, file, count);
+    bool ok = file != NULL;
+    for (int k = 0; k < count && ok; k++) ok = put_file(&file[k], of[k].name, in, of[k].path, why);
+    for (int k = FEAT; k <= LABEL && ok && bare; k++)
         ok = (k == FEAT ? b->how->features : b->how->labels) || has_header(b, in, file[k].path, why);
-    ok = ok && read_array_set(b, &set, false, why);
+    ok = ok && read_array_set(b, &set, false, splits, why);
     memory_free(file);
     return ok;
 }
 
 bool read_igb(builder* b, const char* in, error* why)
 {
-    return read_papers(b, in, "edges", "paper__cites__paper/edge_index.npy", "paper/node_label_19.npy", true, why) && split_by_id(b, why);
+    static const paper_file of[] = {{"edges", "paper__cites__paper/edge_index.npy"}, {"feat", "paper/node_feat.npy"}, {"label", "paper/node_label_19.npy"}};
+    return read_papers(b, in, of, YEAR, true, split_by_id, why);
 }
 
 static bool mark_year(builder* b, array* a, error* why)
@@ -177,19 +182,13 @@ static bool mark_year(builder* b, array* a, error* why)
     return array_end(a, why);
 }
 
-static bool split_by_year(builder* b, const char* in, error* why)
-{
-    array_file year;
-    array a;
-    if (b->how->split || b->split) return true;
-    if (!put_file(&year, "year", in, "paper/node_year.npy", why) || !array_open_file(&a, year.path, why)) return false;
-    bool ok = mark_year(b, &a, why);
-    array_close(&a);
-    return ok;
-}
+static bool split_by_year(builder* b, const void* set, error* why) { return read_named(b, set, "year", true, mark_year, why); }
 
 bool read_mag240m(builder* b, const char* in, error* why)
 {
-    return read_papers(b, in, "edge_index", "paper___cites___paper/edge_index.npy", "paper/node_label.npy", false, why) &&
-           split_by_year(b, in, why);
+    static const paper_file of[] = {{"edge_index", "paper___cites___paper/edge_index.npy"},
+                                    {"feat", "paper/node_feat.npy"},
+                                    {"label", "paper/node_label.npy"},
+                                    {"year", "paper/node_year.npy"}};
+    return read_papers(b, in, of, NUM_PAPER_FILES, false, split_by_year, why);
 }

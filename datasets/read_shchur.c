@@ -20,13 +20,12 @@ static bool read_shchur_graph(builder* b, const array_set* set, error* why)
     return ok;
 }
 
-static bool read_shchur_features(builder* b, const array_set* set, error* why)
+static bool read_shchur_features(builder* b, const void* set, error* why)
 {
     static const char* const names[3] = {"attr_indptr", "attr_indices", "attr_data"};
     array dense;
     int64_t shape[2];
     sparse_rows m;
-    if (!builder_wants_features(b)) return true;
     if (!array_open(&dense, set, "attr_matrix", false, why)) return false;
     if (dense.in || !arrays_have(set, "attr_indptr")) {
         bool ok = !dense.in || read_dense_features(b, &dense, why);
@@ -61,7 +60,7 @@ static bool read_sparse_labels(builder* b, sparse_rows* m, double* value, error*
     return sparse_end(m, why) && builder_add_labels(b, value, NULL, why);
 }
 
-static bool read_shchur_labels(builder* b, const array_set* set, error* why)
+static bool read_shchur_labels(builder* b, const void* set, error* why)
 {
     static const char* const names[3] = {"labels_indptr", "labels_indices", "labels_data"};
     array dense;
@@ -83,8 +82,7 @@ bool read_shchur(builder* b, const char* in, error* why)
 {
     array_set set;
     if (!arrays_open(&set, in, why)) return false;
-    bool ok = read_shchur_graph(b, &set, why) && read_features_beside(b, why) && read_shchur_features(b, &set, why) &&
-              read_labels_beside(b, why) && (builder_has_labels(b) || read_shchur_labels(b, &set, why));
+    bool ok = read_shchur_graph(b, &set, why) && read_nodes(b, read_shchur_features, read_shchur_labels, NULL, &set, why);
     arrays_close(&set);
     return ok;
 }
