@@ -160,6 +160,25 @@ TEST(files_beside_any_format_give_what_arrays_in_it_give)
     gives("whole.ggnn", files[0], &how);
 }
 
+/* The sections have one order, whether a part comes from the format or from a file beside it. */
+TEST(features_come_before_labels_and_these_before_splits)
+{
+    static const char* const order[] = {"indptr", "indices", "feat", "label", "split"};
+    test_seed(41);
+    model_make(&m, 60);
+    save_beside();
+    model_list(&m, "order.csv", "", ",", 0, false, false);
+    model_npz(&m, "order.npz", EDGES_PAIRS, false, false);
+    for (int beside = 0; beside < 8; beside++) { /* bits: features, labels, split */
+        dataset d;
+        const convert_options how = {.features = beside & 1 ? features : NULL, .labels = beside & 2 ? labels : NULL, .split_file = beside & 4 ? splits : NULL};
+        if (!converted(&d, beside == 7 ? "order.csv" : "order.npz", &how)) continue;
+        if (CHECK_EQ(d.file.num_sections, 5))
+            for (int i = 0; i < 5; i++) CHECK(strcmp(d.file.section[i].name, order[i]) == 0);
+        dataset_close(&d);
+    }
+}
+
 /* One of the three alone takes the place of the format's, and leaves the others. */
 TEST(each_file_beside_a_format_stands_in_place_of_one_part)
 {
@@ -605,6 +624,7 @@ int main(int argc, char** argv)
     RUN(halves_stay_halves_to_the_bit);
     RUN(pairs_and_planes_are_told_by_their_shape);
     RUN(files_beside_any_format_give_what_arrays_in_it_give);
+    RUN(features_come_before_labels_and_these_before_splits);
     RUN(each_file_beside_a_format_stands_in_place_of_one_part);
     RUN(files_beside_a_format_that_do_not_fit_are_refused_by_their_sizes);
     RUN(raw_arrays_give_the_graph_that_npy_gives);
