@@ -122,6 +122,8 @@ bool builder_wants_edge_features(const builder* b) { return !b->how->edge_featur
 
 bool builder_wants_features(const builder* b) { return !b->how->no_features && !b->how->features; }
 
+bool builder_wants_splits(const builder* b) { return !b->how->split && !b->how->split_file; }
+
 /* The width of the edges' rows; 0: they have none; -1 on failure. */
 static int64_t edge_width(builder* b, const builder_edges* about, error* why)
 {

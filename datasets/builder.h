@@ -76,6 +76,7 @@ bool builder_add_edges(builder* b, const int64_t* src, const int64_t* dst, const
    are not read. A reader that finds an array of them opens it as edge_rows, before builder_begin_edges. */
 bool builder_wants_edge_features(const builder* b);
 bool builder_wants_features(const builder* b); /* of nodes: not with --no-features, nor beside --features */
+bool builder_wants_splits(const builder* b);   /* not where --split asks for another */
 bool builder_add_edge_features(builder* b, const float* rows, int64_t count, error* why);
 bool builder_end_edges(builder* b, error* why);
 

@@ -78,10 +78,12 @@ static void find_split(const char* in, char name[256])
 }
 
 /* Is torch's file there instead of train.csv? */
-static bool refuse_pickle(const char* in, const char* split, error* why)
+bool ogb_check_split(const builder* b, const char* in, error* why)
 {
-    char path[PATH_BYTES], name[300];
+    char path[PATH_BYTES], name[300], split[256];
     text train;
+    find_split(in, split);
+    if (!split[0] || !builder_wants_splits(b)) return true;
     snprintf(name, sizeof name, "split/%s/train", split);
     if (!ogb_csv_open(&train, in, name, false, why)) return false;
     const bool there = train.in != NULL;
@@ -98,7 +100,7 @@ bool ogb_read_split(builder* b, const void* in, error* why)
     find_split(in, split);
     if (!split[0]) return true;
     if (b->how->report) fprintf(b->how->report, "splits     from split/%s\n", printable(shown, sizeof shown, split));
-    if (!refuse_pickle(in, split, why) || !builder_begin_splits(b, 1, why)) return false;
+    if (!builder_begin_splits(b, 1, why)) return false;
     for (int part = 1; part <= 3; part++) {
         text t;
         snprintf(name, sizeof name, "split/%s/%s", split, file[part]);

@@ -198,5 +198,6 @@ static bool read_labels(builder* b, const void* in, error* why)
 
 bool read_ogb(builder* b, const char* in, error* why)
 {
-    return read_graph(b, in, why) && read_nodes(b, read_features, read_labels, ogb_read_split, in, why);
+    return ogb_check_split(b, in, why) && read_graph(b, in, why) &&
+           read_nodes(b, read_features, read_labels, ogb_read_split, in, why);
 }

@@ -106,6 +106,7 @@ bool read_ogb_binary(builder* b, const char* in, error* why)
     char path[GRAPH_PATH];
     array_set labels;
     error ignored = {""};
+    if (!ogb_check_split(b, in, why)) return false;
     if (!find_archive(path, in, "node-label.npz", &ignored)) return read_archives(b, in, NULL, why);
     if (!arrays_open(&labels, path, why)) return false;
     bool ok = read_archives(b, in, &labels, why);

@@ -3413,6 +3413,11 @@ TEST(a_split_that_is_a_pickle_is_refused_and_not_read)
         const char* message = refused("p", &(convert_options){.format = FORMAT_AUTO});
         if (!CHECK(strstr(message, "p/split/time/split_dict.pt: is a pickle, and reading one may run code: it is not read. Put train.csv, valid.csv and test.csv beside it")))
             printf("    %s\n", message);
+        save(harm(), binary ? "p/raw/data.npz" : "p/raw/edge.csv", false); /* no edge has been read by then */
+        CHECK(strstr(refused("p", &(convert_options){.format = binary ? FORMAT_OGB_BINARY : FORMAT_OGB}), "split_dict.pt: is a pickle"));
+        if (binary) model_ogb_binary(&m, "p", false, false);
+        else model_ogb(&m, "p", false);
+        for (int k = 0; k < 3; k++) remove(folder_path(path, part[k]));
         if (converted(&d, "p", &(convert_options){.split = true, .share = {.5, .25, .25}})) {
             CHECK_EQ(d.num_splits, 1);
             dataset_close(&d);
