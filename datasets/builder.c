@@ -17,6 +17,7 @@ static bool ask_nodes(builder* b, const char* path, bool splits, error* why)
     if (!array_open_file(&a, path, why)) return false;
     const int64_t rows = a.h.num_dims < 1 ? -1 : a.h.shape[splits ? a.h.num_dims - 1 : 0];
     bool ok = rows > 0 || array_wrong_shape(&a, splits ? "(nodes) or (splits, nodes)" : "(nodes, ...)", why);
+    ok = ok && (path != b->how->labels || builder_one_label(&a, why));
     if (ok && b->asked_nodes >= 0 && b->asked_nodes != rows)
         ok = error_set(why, "%s: %lld nodes; %s %lld", path, (long long)rows,
                        b->rows_beside ? "the other files beside IN have" : "--nodes says", (long long)b->asked_nodes);
@@ -121,6 +122,8 @@ static bool check_num_nodes(const builder* b, int64_t num_nodes, error* why)
 bool builder_wants_edge_features(const builder* b) { return !b->how->edge_features && !b->how->drop_edge_features; }
 
 bool builder_wants_features(const builder* b) { return !b->how->no_features && !b->how->features; }
+
+bool builder_wants_labels(const builder* b) { return !b->how->labels; }
 
 bool builder_wants_splits(const builder* b) { return !b->how->split && !b->how->split_file; }
 
@@ -471,6 +474,14 @@ bool builder_refuse_class(const char* where, int64_t node, double label, error* 
 bool builder_multi_label(const char* file, const char* place, error* why)
 {
     return error_set(why, "%s: %s: multi-label (several labels a node): one class per node is stored", file, place);
+}
+
+bool builder_one_label(const array* a, error* why)
+{
+    char place[80];
+    if (a->h.num_dims != 2 || a->h.shape[0] < 2 || a->h.shape[1] < 2) return true;
+    snprintf(place, sizeof place, "shape (%lld, %lld)", (long long)a->h.shape[0], (long long)a->h.shape[1]);
+    return builder_multi_label(source_name(a->in), place, why);
 }
 
 bool builder_add_labels(builder* b, const double* value, const char* where, error* why)

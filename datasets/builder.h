@@ -76,6 +76,7 @@ bool builder_add_edges(builder* b, const int64_t* src, const int64_t* dst, const
    are not read. A reader that finds an array of them opens it as edge_rows, before builder_begin_edges. */
 bool builder_wants_edge_features(const builder* b);
 bool builder_wants_features(const builder* b); /* of nodes: not with --no-features, nor beside --features */
+bool builder_wants_labels(const builder* b);   /* not beside --labels */
 bool builder_wants_splits(const builder* b);   /* not where --split asks for another */
 bool builder_add_edge_features(builder* b, const float* rows, int64_t count, error* why);
 bool builder_end_edges(builder* b, error* why);
@@ -97,6 +98,9 @@ bool builder_add_labels(builder* b, const double* value, const char* where, erro
 static inline bool builder_has_labels(const builder* b) { return b->label || b->target; }
 bool builder_no_class(double value); /* whole, and neither -1 (unknown) nor a class */
 bool builder_refuse_class(const char* where, int64_t node, double label, error* why);
+
+/* Has an array one label a node? Of more they are refused as multi-label. */
+bool builder_one_label(const array* a, error* why);
 
 /* Sets "FILE: PLACE: " and the one sentence that refuses several labels a node, whatever the format. Returns false. */
 bool builder_multi_label(const char* file, const char* place, error* why);

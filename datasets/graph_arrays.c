@@ -229,19 +229,12 @@ bool read_sparse_features(builder* b, sparse_rows* m, int64_t width, error* why)
 
 /* ---- labels --------------------------------------------------------------------------------------------------- */
 
-static bool refuse_several(const array* a, error* why)
-{
-    char place[80];
-    if (a->h.num_dims != 2 || a->h.shape[0] < 2 || a->h.shape[1] < 2) return true;
-    snprintf(place, sizeof place, "shape (%lld, %lld)", (long long)a->h.shape[0], (long long)a->h.shape[1]);
-    return builder_multi_label(source_name(a->in), place, why);
-}
-
-bool check_labels(const array_set* set, const char* names, error* why)
+bool check_labels(const builder* b, const array_set* set, const char* names, error* why)
 {
     array a;
+    if (!builder_wants_labels(b)) return true;
     if (!array_open(&a, set, names, false, why)) return false;
-    bool ok = !a.in || refuse_several(&a, why);
+    bool ok = !a.in || builder_one_label(&a, why);
     array_close(&a);
     return ok;
 }
@@ -249,7 +242,7 @@ bool check_labels(const array_set* set, const char* names, error* why)
 bool read_dense_labels(builder* b, array* a, error* why)
 {
     bool one = a->h.num_dims == 1 || (a->h.num_dims == 2 && a->h.shape[1] == 1);
-    if (!refuse_several(a, why)) return false;
+    if (!builder_one_label(a, why)) return false;
     if (!one || a->h.shape[0] != b->num_nodes) return wrong_rows(b->num_nodes, "nodes", a, "(nodes), one label a node,", why);
     double* value = memory_new(memory_product((size_t)b->num_nodes, sizeof *value, 1), "labels", why);
     bool ok = value != NULL;

@@ -53,9 +53,9 @@ bool read_dense_features(builder* b, array* a, error* why); /* (nodes, width), o
 bool read_sparse_features(builder* b, sparse_rows* m, int64_t width, error* why);
 
 /* (nodes), or (nodes, 1). Of more columns they are refused as multi-label; check_labels does that before any edge is read, where
-   the array of these names is there. */
+   the array of these names is there and no --labels stand in its place. */
 bool read_dense_labels(builder* b, array* a, error* why);
-bool check_labels(const array_set* set, const char* names, error* why);
+bool check_labels(const builder* b, const array_set* set, const char* names, error* why);
 
 /* Features, labels and splits of the nodes, in this order, after builder_end_edges: of each the file beside IN where the user gives
    one (--features, --labels, --split FILE.npy), else the format's own by the reader's function, which gets `from`; NULL: the format

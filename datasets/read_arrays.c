@@ -86,7 +86,7 @@ static bool read_own_splits(builder* b, const void* set, error* why) { return re
 
 bool read_array_set(builder* b, const array_set* set, bool both, node_reader* splits, error* why)
 {
-    return (b->how->labels || check_labels(set, LABELS, why)) && read_graph_arrays(b, set, both, why) &&
+    return check_labels(b, set, LABELS, why) && read_graph_arrays(b, set, both, why) &&
            read_external_ids(b, set, why) &&
            read_nodes(b, read_features, read_labels, splits ? splits : read_own_splits, set, why);
 }

@@ -158,6 +158,6 @@ static bool read_graph(builder* b, const char* in, error* why)
 
 bool read_graphsaint(builder* b, const char* in, error* why)
 {
-    return (b->how->labels || check_first_class(in, why)) && read_graph(b, in, why) &&
+    return (!builder_wants_labels(b) || check_first_class(in, why)) && read_graph(b, in, why) &&
            read_nodes(b, read_features, read_classes, read_roles, in, why);
 }

@@ -93,7 +93,7 @@ static bool read_archives(builder* b, const char* in, const array_set* labels, e
 {
     char path[GRAPH_PATH];
     array_set set;
-    if (labels && !b->how->labels && !check_labels(labels, "node_label", why)) return false;
+    if (labels && !check_labels(b, labels, "node_label", why)) return false;
     if (!find_archive(path, in, "data.npz", why) || !arrays_open(&set, path, why)) return false;
     bool ok = read_graph(b, &set, why) &&
               read_nodes(b, read_features, read_labels, read_split, &(ogb_folder){in, &set, labels}, why);

@@ -26,7 +26,7 @@ bool read_reddit(builder* b, const char* in, error* why)
     char path[GRAPH_PATH];
     array_set set;
     if (!find_file(path, in, "reddit_data.npz", why) || !arrays_open(&set, path, why)) return false;
-    bool ok = (b->how->labels || check_labels(&set, "label", why)) && read_graph(b, in, why) &&
+    bool ok = check_labels(b, &set, "label", why) && read_graph(b, in, why) &&
               read_nodes(b, read_feature, read_label, read_types, &set, why);
     arrays_close(&set);
     return ok;

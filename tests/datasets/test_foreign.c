@@ -252,6 +252,9 @@ TEST(files_beside_a_format_that_do_not_fit_are_refused_by_their_sizes)
     char x[700];
     dataset d;
     zip_maker z = {0};
+    snprintf(x, sizeof x, "%s/misfit/l-wide.npy", folder); /* before any edge is read: there is none to read */
+    save_raw("misfit", "bad.csv", "no edge\n", 8);
+    CHECK(strstr(refused("misfit/bad.csv", &(convert_options){.labels = x}), "l-wide.npy: shape (4, 2): multi-label"));
     put_matrix(&(array_sink){&z, NULL}, "edges", "<i8", 2, 2, (const int64_t[]){0, 1, 2, 3}, 8, false);
     put_matrix(&(array_sink){&z, NULL}, "label", "<f4", 4, 2, row, 4, false);
     save(zip_end(&z), "several.npz", false);
@@ -533,6 +536,8 @@ TEST(the_command_takes_arrays_and_keeps_what_it_reads)
               {2, "F/c.csv\tF/none.ggnn\t--split\tF/beside/s.npy\t--train\tdegree"},
               {2, "F/c.csv\tF/none.ggnn\t--split\tF/beside/s.npy\t--classes\t3"},
               {2, "F/c.csv\tF/none.ggnn\t--fp16\t--fp32"},
+              {2, "F/missing.csv\tF/none.ggnn\t--features\tF/beside/x.npy\t--random-features\t8"},
+              {2, "F/missing.csv\tF/none.ggnn\t--labels\tF/beside/y.npy\t--classes\t3"},
               {2, "F/c.csv\tF/beside/x.npy\t--features\tF/beside/x.npy"},
               {2, "F/c.csv\tF/beside/y.npy\t--labels\tF/beside/y.npy"},
               {2, "F/c.csv\tF/beside/s.npy\t--split\tF/beside/s.npy"},
