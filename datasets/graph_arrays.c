@@ -1,6 +1,5 @@
 #include "datasets/graph_arrays.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -193,6 +192,7 @@ bool read_dense_features(builder* b, array* a, error* why)
     if (a->h.num_dims < 1 || a->h.num_dims > 2 || a->h.shape[0] != b->num_nodes)
         return wrong_rows(b->num_nodes, "nodes", a, "(nodes, width)", why);
     b->halves = array_halves(a);
+    b->place = source_name(a->in);
     if (!builder_begin_features(b, array_width(a), why)) return false;
     progress_begin(&b->bar, "reading features", "values", a->h.count);
     bool ok = array_rows(a, resources_memory_or(b->how->memory), &b->bar, add_features, b, why);
@@ -202,6 +202,7 @@ bool read_dense_features(builder* b, array* a, error* why)
 
 bool read_sparse_features(builder* b, sparse_rows* m, int64_t width, error* why)
 {
+    b->place = source_name((m->data.in ? &m->data : &m->indices)->in);
     if (!builder_begin_features(b, width, why)) return false;
     float* row = memory_new(memory_product((size_t)width, sizeof *row, 1), "a row of features", why);
     bool ok = row != NULL;
@@ -251,14 +252,11 @@ bool read_dense_labels(builder* b, array* a, error* why)
         float real[COLUMN_CHUNK];
         some = smaller(COLUMN_CHUNK, b->num_nodes - done);
         ok = a->h.kind == 'f' ? array_floats(a, real, some, why) : array_ints(a, whole, some, why);
-        for (int64_t i = 0; i < some && ok; i++) {
+        for (int64_t i = 0; i < some && ok; i++)
             value[done + i] = a->h.kind == 'f' ? (double)real[i] : (double)whole[i];
-            if (isinf(value[done + i]))
-                ok = error_set(why, "%s: element %lld: %g as a 32-bit float; a label is finite, or nan where unknown",
-                               source_name(a->in), (long long)(done + i), value[done + i]);
-        }
     }
-    ok = ok && array_end(a, why) && builder_add_labels(b, value, NULL, why);
+    b->place = source_name(a->in);
+    ok = ok && array_end(a, why) && builder_add_labels(b, value, why);
     memory_free(value);
     return ok;
 }
@@ -304,11 +302,12 @@ static bool read_parts(builder* b, array part[3], error* why)
 {
     int64_t splits = 1;
     for (int k = 0; k < 3; k++)
-        if (part[k].in && is_mask(&part[k]) && part[k].h.num_dims == 2) splits = part[k].h.shape[0];
+        if (part[k].in && is_mask(&part[k]) && part[k].h.num_dims == 2) splits = part[k].h.shape[0], b->place = source_name(part[k].in);
     if (!builder_begin_splits(b, splits, why)) return false;
     for (int k = 0; k < 3; k++) {
         array* a = &part[k];
         if (!a->in) continue;
+        b->place = source_name(a->in);
         if (a->h.num_dims < 1 || a->h.num_dims > 2) return array_wrong_shape(a, "a mask or a list of ids", why);
         if (!(is_mask(a) ? read_masks(b, a, k + 1, why) : read_ids(b, a, k + 1, why)) || !array_end(a, why))
             return false;
@@ -321,6 +320,7 @@ bool read_split_array(builder* b, array* a, error* why)
     const int dims = a->h.num_dims;
     if (dims < 1 || dims > 2 || a->h.shape[dims - 1] != b->num_nodes || a->h.fortran)
         return wrong_rows(b->num_nodes, "nodes", a, "(nodes) or (splits, nodes), by rows,", why);
+    b->place = source_name(a->in);
     if (!builder_begin_splits(b, dims == 2 ? a->h.shape[0] : 1, why)) return false;
     for (int64_t i = 0; i < a->h.count; i++) {
         int64_t part;
@@ -375,13 +375,18 @@ typedef struct { /* of the nodes: a file beside IN, NULL: none, and how such an 
     node_reader* own;
 } node_part;
 
-static bool read_part(builder* b, const node_part* part, const void* from, error* why)
+static bool read_beside(builder* b, const node_part* part, error* why)
 {
     array a;
-    if (!part->beside) return !part->own || part->own(b, from, why);
-    if (!array_open_file(&a, part->beside, why)) return false;
-    bool ok = part->read(b, &a, why);
+    bool ok = array_open_file(&a, part->beside, why) && part->read(b, &a, why);
     array_close(&a);
+    return ok;
+}
+
+static bool read_part(builder* b, const node_part* part, const void* from, error* why)
+{
+    bool ok = part->beside ? read_beside(b, part, why) : !part->own || part->own(b, from, why);
+    b->place = NULL; /* it is closed */
     return ok;
 }
 

@@ -59,7 +59,7 @@ bool check_labels(const builder* b, const array_set* set, const char* names, err
 
 /* Features, labels and splits of the nodes, in this order, after builder_end_edges: of each the file beside IN where the user gives
    one (--features, --labels, --split FILE.npy), else the format's own by the reader's function, which gets `from`; NULL: the format
-   has none. What is there already, or not wanted (--no-features, --split A:B:C), is not read: a second call does no harm. */
+   has none. A function names its file by b->place while it reads. What is there already, or not wanted (--no-features, --split A:B:C), is not read: a second call does no harm. */
 typedef bool array_reader(builder* b, array* a, error* why);
 typedef bool node_reader(builder* b, const void* from, error* why);
 bool read_nodes(builder* b, node_reader* features, node_reader* labels, node_reader* splits, const void* from, error* why);

@@ -57,6 +57,7 @@ static bool read_node(builder* b, text* t, int part, error* why)
 static bool read_part(builder* b, text* t, int part, error* why)
 {
     int more;
+    b->place = source_name(t->in);
     while ((more = text_next_line(t, why)) == 1)
         if (!read_node(b, t, part, why)) return false;
     return more == 0;

@@ -72,12 +72,13 @@ static bool read_class_map(builder* b, json_stream* j, double* value, error* why
 {
     char key[JSON_STREAM_KEY + 4];
     int more;
+    b->place = source_name(j->t.in);
     for (int64_t v = 0; v < b->num_nodes; v++) value[v] = NAN;
     progress_begin(&b->bar, "reading labels", "B", source_total(j->t.in));
     while ((more = json_stream_key(j, key, why)) == 1 && read_class(b, j, key, value, why))
         progress_update(&b->bar, source_taken(j->t.in));
     progress_end(&b->bar, source_taken(j->t.in), false);
-    return more == 0 && json_stream_end(j, why) && builder_add_labels(b, value, NULL, why);
+    return more == 0 && json_stream_end(j, why) && builder_add_labels(b, value, why);
 }
 
 static bool read_classes(builder* b, const void* in, error* why)

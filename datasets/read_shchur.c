@@ -45,19 +45,20 @@ static bool read_shchur_features(builder* b, const void* set, error* why)
 static bool read_sparse_labels(builder* b, sparse_rows* m, double* value, error* why)
 {
     char place[80];
+    b->place = source_name(m->indices.in);
     for (int64_t v = 0; v < m->rows; v++) {
         int64_t column, count = sparse_next(m, why);
         value[v] = -1;
         if (count < 0) return false;
         if (count > 1) {
             snprintf(place, sizeof place, "node %lld has %lld labels", (long long)v, (long long)count);
-            return builder_multi_label(b->in, place, why);
+            return builder_multi_label(b->place, place, why);
         }
         if (count == 1 && !array_ints(&m->indices, &column, 1, why)) return false;
         if (count == 1) value[v] = (double)column;
     }
     array_close(&m->data); /* not looked at */
-    return sparse_end(m, why) && builder_add_labels(b, value, NULL, why);
+    return sparse_end(m, why) && builder_add_labels(b, value, why);
 }
 
 static bool read_shchur_labels(builder* b, const void* set, error* why)

@@ -66,7 +66,7 @@ TEST(halves_stay_halves_to_the_bit)
     }
     half[9] = 0x7C00;
     put_npy(&to, "feat", npy_of("<f2", "31744, 2", false, half, sizeof half));
-    CHECK(strstr(refused("halves", &how[0]), "halves: features: row 4, column 1: inf is no number to learn from"));
+    CHECK(strstr(refused("halves", &how[0]), "halves/feat.npy: features: row 4, column 1: inf is no number to learn from"));
     remove_tree(folder_path((char[600]){0}, "halves"));
 }
 
@@ -259,6 +259,17 @@ TEST(files_beside_a_format_that_do_not_fit_are_refused_by_their_sizes)
     put_matrix(&(array_sink){&z, NULL}, "label", "<f4", 4, 2, row, 4, false);
     save(zip_end(&z), "several.npz", false);
     CHECK(strstr(refused("several.npz", &(convert_options){.format = FORMAT_AUTO}), "multi-label"));
+    static const uint8_t many[1001 * 4];
+    static const char* const words[] = {"x-nan.npy: features: row 2, column 0: nan is no number", "l-neg.npy: label -7 of node 2 is no class",
+                                        "s-many.npy: 1001 splits; 1 to 1000 are stored"};
+    put_matrix(&to, "x-nan", "<f4", 4, 1, (const float[]){1, 2, NAN, 3}, 4, false);
+    put_vector(&to, "l-neg", "<i4", 4, (const int32_t[]){0, 1, -7, 0}, 4);
+    put_matrix(&to, "s-many", "|u1", 1001, 4, many, 1, false);
+    for (int k = 0; k < 3; k++) { /* the file is named, not IN */
+        snprintf(x, sizeof x, "%s/misfit/%.*s.npy", folder, (int)strcspn(words[k], "."), words[k]);
+        const char* message = refused("misfit/e.csv", &(convert_options){.features = k == 0 ? x : NULL, .labels = k == 1 ? x : NULL, .split_file = k == 2 ? x : NULL});
+        if (!CHECK(strstr(message, words[k]))) printf("    %s\n", message);
+    }
     snprintf(x, sizeof x, "%s/misfit/l-f4.npy", folder);
     if (converted(&d, "several.npz", &(convert_options){.labels = x})) { /* one label in place of several */
         CHECK(d.num_nodes == 4 && d.label);
