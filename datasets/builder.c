@@ -658,7 +658,7 @@ bool builder_finish(builder* b, error* why)
     if (how->random_features && !make_features(b, why)) return false;
     if (how->classes && !make_labels(b, why)) return false;
     if (how->split && !make_split(b, why)) return false;
-    if (how->no_features) say(b, "features   left out\n");
+    if (how->no_features && !b->rows) say(b, "features   left out\n");
     finish_splits(b);
     return ggnn_file_commit(&b->out) || error_set(why, "%s", b->out.error);
 }

@@ -69,14 +69,12 @@ static bool detect_folder(convert_format* format, const char* in, error* why)
                                 in);
 }
 
-static bool refuse_pickle(const char* in, error* why) { return error_set(why, "%s: a pickle, which may run code: none is read", in); }
-
 /* torch.save's archives hold one. */
 static void check_members(const zip_archive* z, const char* in, error* why)
 {
     for (int64_t i = 0; i < z->num_members; i++) {
         size_t length = strlen(z->member[i].name);
-        if (length >= 4 && strcmp(z->member[i].name + length - 4, ".pkl") == 0) refuse_pickle(in, why);
+        if (length >= 4 && strcmp(z->member[i].name + length - 4, ".pkl") == 0) refuse_pickle(in, "", why);
     }
 }
 
@@ -124,7 +122,7 @@ bool convert_detect(convert_format* format, const char* in, error* why)
     if (bytes == 0) return error_set(why, "%s: is empty", in);
     if (bytes >= 4 && !source_peek(in, 0, magic, 4, "its first bytes", why)) return false;
     if (memcmp(magic, "\x89GGN", 4) == 0) return error_set(why, "%s: is a .ggnn file already", in);
-    if (magic[0] == '\x80' && magic[1] >= 2 && magic[1] <= 5) return refuse_pickle(in, why); /* the second byte: its protocol */
+    if (magic[0] == '\x80' && magic[1] >= 2 && magic[1] <= 5) return refuse_pickle(in, "", why); /* the second byte: its protocol */
     return memcmp(magic, "PK", 2) == 0 ? detect_archive(format, in, why) : detect_text(format, in, why);
 }
 

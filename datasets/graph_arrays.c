@@ -352,6 +352,11 @@ bool read_splits(builder* b, const array_set* set, error* why)
 
 /* ---- folders that hold files of several kinds ------------------------------------------------------------------ */
 
+bool refuse_pickle(const char* path, const char* instead, error* why)
+{
+    return error_set(why, "%s: is a pickle, and reading one may run code: it is not read%s", path, instead);
+}
+
 bool find_file(char path[GRAPH_PATH], const char* folder, const char* name, error* why)
 {
     int length = snprintf(path, GRAPH_PATH, "%s/%s", folder, name);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "common/printable.h"
+#include "datasets/graph_arrays.h"
 
 enum { PATH_BYTES = 4096 };
 
@@ -90,8 +91,8 @@ bool ogb_check_split(const builder* b, const char* in, error* why)
     const bool there = train.in != NULL;
     ogb_csv_close(&train);
     if (there || snprintf(path, sizeof path, "%s/split/%s/split_dict.pt", in, split) >= PATH_BYTES || access(path, F_OK) != 0) return true;
-    return error_set(why, "%s: is a pickle, and reading one may run code: it is not read. Put train.csv, valid.csv and test.csv "
-                          "beside it, a node id a line (docs/DATA.md says how), or make another split by --split", path);
+    return refuse_pickle(path, ". Put train.csv, valid.csv and test.csv beside it, a node id a line (docs/DATA.md says how), or make "
+                               "another split by --split", why);
 }
 
 bool ogb_read_split(builder* b, const void* in, error* why)
