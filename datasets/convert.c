@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "common/printable.h"
 #include "datasets/arrays.h"
@@ -48,8 +47,9 @@ static bool is_folder(const char* path)
 
 static bool holds(const char* folder, const char* name)
 {
-    char path[4096];
-    return snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path && access(path, F_OK) == 0;
+    char path[SOURCE_PATH];
+    error ignored = {""};
+    return find_file(path, folder, name, &ignored);
 }
 
 static bool detect_folder(convert_format* format, const char* in, error* why)

@@ -357,10 +357,9 @@ bool refuse_pickle(const char* path, const char* instead, error* why)
     return error_set(why, "%s: is a pickle, and reading one may run code: it is not read%s", path, instead);
 }
 
-bool find_file(char path[GRAPH_PATH], const char* folder, const char* name, error* why)
+bool find_file(char path[SOURCE_PATH], const char* folder, const char* name, error* why)
 {
-    int length = snprintf(path, GRAPH_PATH, "%s/%s", folder, name);
-    if (length < 0 || length >= GRAPH_PATH) return error_set(why, "%s: path is too long", folder);
+    if (!path_in(path, folder, name, why)) return false;
     return access(path, F_OK) == 0 || error_set(why, "%s: no file %s in it", folder, name);
 }
 

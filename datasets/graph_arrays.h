@@ -77,7 +77,6 @@ bool read_split_array(builder* b, array* a, error* why);
 /* ---- folders that hold files of several kinds ------------------------------------------------------------------ */
 
 /* The path of a file in folder, into path; where it is not there, an error that names it. */
-enum { GRAPH_PATH = 4096 };
 bool refuse_pickle(const char* path, const char* instead, error* why); /* instead: what to do, from its full stop on; "": nothing */
-bool find_file(char path[GRAPH_PATH], const char* folder, const char* name, error* why);
+bool find_file(char path[SOURCE_PATH], const char* folder, const char* name, error* why);
 #endif

@@ -16,7 +16,7 @@
 
 static bool open_json(json_stream* j, const char* in, const char* name, error* why)
 {
-    char path[GRAPH_PATH];
+    char path[SOURCE_PATH];
     memset(j, 0, sizeof *j);
     return find_file(path, in, name, why) && json_stream_open(j, path, why) && json_stream_begin(j, '{', why);
 }
@@ -58,7 +58,7 @@ static bool parse_node(const char* key, int64_t nodes, int64_t* node)
 static bool read_class(builder* b, json_stream* j, const char* key, double* value, error* why)
 {
     int64_t node, class;
-    char place[TEXT_PLACE], where[GRAPH_PATH + TEXT_PLACE];
+    char place[TEXT_PLACE], where[SOURCE_PATH + TEXT_PLACE];
     if (!parse_node(key, b->num_nodes, &node)) return json_stream_fail(j, "no node of adj_full.npz", why);
     if (!isnan(value[node])) return json_stream_fail(j, "a node that is there twice", why);
     if (!check_class(j, key, why) || !json_stream_int(j, &class, why)) return false;
@@ -139,7 +139,7 @@ static bool read_roles(builder* b, const void* in, error* why)
 
 static bool read_features(builder* b, const void* in, error* why)
 {
-    char path[GRAPH_PATH];
+    char path[SOURCE_PATH];
     array a;
     if (!find_file(path, in, "feats.npy", why) || !array_open_file(&a, path, why)) return false;
     bool ok = read_dense_features(b, &a, why);
@@ -149,7 +149,7 @@ static bool read_features(builder* b, const void* in, error* why)
 
 static bool read_graph(builder* b, const char* in, error* why)
 {
-    char path[GRAPH_PATH], other[GRAPH_PATH];
+    char path[SOURCE_PATH], other[SOURCE_PATH];
     error ignored = {""};
     if (!find_file(path, in, "adj_full.npz", why) || !read_scipy_graph(b, path, false, why)) return false;
     if (b->how->report && find_file(other, in, "adj_train.npz", &ignored))

@@ -13,7 +13,7 @@
 #include "datasets/readers.h"
 
 /* The path of NAME.npz in IN/raw, else in IN. */
-static bool find_archive(char path[GRAPH_PATH], const char* in, const char* name, error* why)
+static bool find_archive(char path[SOURCE_PATH], const char* in, const char* name, error* why)
 {
     char in_raw[32];
     error ignored = {""};
@@ -91,7 +91,7 @@ static bool read_split(builder* b, const void* from, error* why) { return ogb_re
 
 static bool read_archives(builder* b, const char* in, const array_set* labels, error* why)
 {
-    char path[GRAPH_PATH];
+    char path[SOURCE_PATH];
     array_set set;
     if (labels && !check_labels(b, labels, "node_label", why)) return false;
     if (!find_archive(path, in, "data.npz", why) || !arrays_open(&set, path, why)) return false;
@@ -103,7 +103,7 @@ static bool read_archives(builder* b, const char* in, const array_set* labels, e
 
 bool read_ogb_binary(builder* b, const char* in, error* why)
 {
-    char path[GRAPH_PATH];
+    char path[SOURCE_PATH];
     array_set labels;
     error ignored = {""};
     if (!ogb_check_split(b, in, why)) return false;

@@ -67,9 +67,9 @@ static bool parse_word(array_file* f, const char* word, const char* folder, erro
     snprintf(rest, sizeof rest, "%s", equals + 1);
     if (!parse_type(f, rest, word, why)) return false;
     if (!rest[0]) return spec_fails(word, "a file is missing", why);
-    const bool whole = rest[0] == '/';
-    return snprintf(f->path, sizeof f->path, "%s%s%s", whole ? "" : folder, whole ? "" : "/", rest) < (int)sizeof f->path ||
-           spec_fails(word, "a path that is too long", why);
+    if (rest[0] != '/') return path_in(f->path, folder, rest, why);
+    snprintf(f->path, sizeof f->path, "%s", rest);
+    return true;
 }
 
 /* Words by spaces. Returns how many files there are; -1 on failure. */
@@ -115,9 +115,10 @@ bool read_raw(builder* b, const char* in, error* why)
 static bool put_file(array_file* f, const char* name, const char* folder, const char* path, error* why)
 {
     memset(f, 0, sizeof *f);
+    char inner[80];
     snprintf(f->name, sizeof f->name, "%s", name);
-    return snprintf(f->path, sizeof f->path, "%s/processed/%s", folder, path) < (int)sizeof f->path ||
-           error_set(why, "%s: path is too long", folder);
+    snprintf(inner, sizeof inner, "processed/%s", path);
+    return path_in(f->path, folder, inner, why);
 }
 
 /* IGB's large and full have np.memmap's files under the name .npy. */

@@ -10,7 +10,7 @@
 
 static bool read_graph(builder* b, const char* in, error* why)
 {
-    char path[GRAPH_PATH];
+    char path[SOURCE_PATH];
     error ignored = {""};
     if (!find_file(path, in, "reddit_graph.npz", &ignored) && !find_file(path, in, "reddit_self_loop_graph.npz", &ignored))
         return error_set(why, "%s: neither reddit_graph.npz nor reddit_self_loop_graph.npz is there", in);
@@ -23,7 +23,7 @@ static bool read_types(builder* b, const void* set, error* why) { return read_na
 
 bool read_reddit(builder* b, const char* in, error* why)
 {
-    char path[GRAPH_PATH];
+    char path[SOURCE_PATH];
     array_set set;
     if (!find_file(path, in, "reddit_data.npz", why) || !arrays_open(&set, path, why)) return false;
     bool ok = check_labels(b, &set, "label", why) && read_graph(b, in, why) &&
