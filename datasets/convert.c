@@ -54,19 +54,31 @@ static bool holds(const char* folder, const char* name)
 
 static bool detect_folder(convert_format* format, const char* in, error* why)
 {
-    *format = holds(in, "raw/edge.csv.gz") || holds(in, "raw/edge.csv")                          ? FORMAT_OGB
-              : holds(in, "raw/data.npz")                                                        ? FORMAT_OGB_BINARY
-              : holds(in, "reddit_data.npz")                                                     ? FORMAT_REDDIT
-              : holds(in, "adj_full.npz")                                                        ? FORMAT_GRAPHSAINT
-              : holds(in, "processed/paper__cites__paper/edge_index.npy")                        ? FORMAT_IGB
-              : holds(in, "processed/paper___cites___paper/edge_index.npy")                      ? FORMAT_MAG240M
-              : holds(in, "row_ptr.npy") || holds(in, "indptr.npy") || holds(in, "edge_index.npy") || holds(in, "edges.npy") ? FORMAT_NPY
-              : holds(in, "data.npz")                                                            ? FORMAT_OGB_BINARY
-                                                                                                 : FORMAT_AUTO;
-    return *format || error_set(why,
-                                "%s: a folder of no known format: neither raw/edge.csv.gz (OGB) nor indptr.npy, "
-                                "edge_index.npy or edges.npy is in it",
-                                in);
+    static const struct { /* of several the first one tells */
+        const char* file;
+        convert_format format;
+    } sign[] = {{"raw/edge.csv.gz", FORMAT_OGB},
+                {"raw/edge.csv", FORMAT_OGB},
+                {"raw/data.npz", FORMAT_OGB_BINARY},
+                {"reddit_data.npz", FORMAT_REDDIT},
+                {"adj_full.npz", FORMAT_GRAPHSAINT},
+                {"processed/paper__cites__paper/edge_index.npy", FORMAT_IGB},
+                {"processed/paper___cites___paper/edge_index.npy", FORMAT_MAG240M},
+                {"row_ptr.npy", FORMAT_NPY},
+                {"indptr.npy", FORMAT_NPY},
+                {"edge_index.npy", FORMAT_NPY},
+                {"edges.npy", FORMAT_NPY},
+                {"data.npz", FORMAT_OGB_BINARY}};
+    char names[200] = "";
+    bool said[sizeof formats / sizeof *formats] = {false};
+    for (size_t k = 0; k < sizeof sign / sizeof *sign; k++) {
+        *format = sign[k].format;
+        if (holds(in, sign[k].file)) return true;
+        if (!said[*format]) snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", k ? ", " : "", formats[*format].name);
+        said[*format] = true;
+    }
+    return error_set(why, "%s: a folder of no known format: none of the files is in it by which %s are known (ggnn-data convert --help lists "
+                          "them)", in, names);
 }
 
 /* torch.save's archives hold one. */
@@ -85,7 +97,7 @@ static bool detect_archive(convert_format* format, const char* in, error* why)
     if (!arrays_open(&set, in, why)) return false;
     *format = arrays_have(&set, "format") && arrays_have(&set, "shape") ? FORMAT_SCIPY /* has indptr, too */
               : arrays_have(&set, "adj_indptr") ? FORMAT_SHCHUR
-              : arrays_have(&set, "edges") || arrays_have(&set, "edge_index") || arrays_have(&set, "indptr")
+              : arrays_have(&set, "edges") || arrays_have(&set, "edge_index") || arrays_have(&set, "indptr") || arrays_have(&set, "row_ptr")
                   ? FORMAT_NPZ
                   : FORMAT_AUTO;
     arrays_list(&set, there, sizeof there);
@@ -93,7 +105,7 @@ static bool detect_archive(convert_format* format, const char* in, error* why)
     arrays_close(&set);
     return *format ||
            error_set(why,
-                     "%s: arrays of no known format: neither edges, edge_index, indptr, adj_indptr nor format and shape are among %s",
+                     "%s: arrays of no known format: neither edges, edge_index, indptr, row_ptr, adj_indptr nor format and shape are among %s",
                      in, there);
 }
 

@@ -17,7 +17,7 @@ static bool count_nodes(builder* b, const array_set* set, int64_t* num_nodes, er
     array a;
     *num_nodes = b->asked_nodes;
     if (b->rows_beside) return true;
-    if (!array_open(&a, set, FEATURES "|" LABELS, false, why)) return false;
+    if (!array_open(&a, set, builder_wants_features(b) ? FEATURES "|" LABELS : LABELS "|" FEATURES, false, why)) return false;
     if (a.in) *num_nodes = a.h.shape[0];
     bool ok = !a.in || (a.h.num_dims > 0 && a.h.count > 0) || array_wrong_shape(&a, "(nodes, ...)", why);
     array_close(&a);

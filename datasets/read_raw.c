@@ -150,15 +150,19 @@ typedef struct { /* a file of processed/, and what its array is called */
     const char *name, *path;
 } paper_file;
 
-/* bare: they may be np.memmap's, which is an error that says what reads them. */
+/* Features and labels that are not wanted need not be there. bare: they may be np.memmap's, which is an error that says what reads them. */
 static bool read_papers(builder* b, const char* in, const paper_file* of, int count, bool bare, node_reader* splits, error* why)
 {
     array_file* file = memory_new((size_t)count * sizeof *file, "names of arrays", why);
-    const array_set set = arrays_of(in, file, count);
+    int used = 0;
     bool ok = file != NULL;
-    for (int k = 0; k < count && ok; k++) ok = put_file(&file[k], of[k].name, in, of[k].path, why);
-    for (int k = FEAT; k <= LABEL && ok && bare; k++)
-        ok = (k == FEAT ? b->how->features : b->how->labels) || has_header(b, in, file[k].path, why);
+    for (int k = 0; k < count && ok; k++) {
+        if ((k == FEAT && !builder_wants_features(b)) || (k == LABEL && !builder_wants_labels(b))) continue;
+        ok = put_file(&file[used], of[k].name, in, of[k].path, why) &&
+             (!bare || k == CITES || has_header(b, in, file[used].path, why));
+        used++;
+    }
+    const array_set set = arrays_of(in, file, used);
     ok = ok && read_array_set(b, &set, false, splits, why);
     memory_free(file);
     return ok;

@@ -1978,7 +1978,7 @@ TEST(a_folder_of_no_known_format_is_refused)
 {
     make_folder("nothing");
     CHECK(strstr(refused("nothing", &(convert_options){.format = FORMAT_OGB_BINARY}), "data.npz"));
-    CHECK(strstr(refused("nothing", &(convert_options){.loops = LOOPS_KEEP}), "a folder of no known format"));
+    CHECK(strstr(refused("nothing", &(convert_options){.loops = LOOPS_KEEP}), "nothing: a folder of no known format: none of the files is in it by which ogb, ogb-binary, reddit, graphsaint, igb, mag240m, npy are known (ggnn-data convert --help"));
 }
 
 /* A file of a folder of GraphSAINT's, 3 nodes in a row, replaced by a text; NULL: it is not there. */
@@ -2511,7 +2511,7 @@ TEST(bad_arrays_of_edges_lists_and_splits_are_named)
     } bad[] = {{0, {"edge_index", "<i8", "1, 4", INTS(0, 1, 1, 2)}, "member edge_index.npy: shape (1, 4); (2, E) or (E, 2) is expected"},
                {0, {"edge_index", "<i8", "4,", INTS(0, 1, 1, 2)}, "member edge_index.npy: shape (4); (2, E) or (E, 2) is expected"},
                {0, {"edge_index", "<i8", "2, 2", INTS(0, 1, 1, 3)}, "edge 1: node id 3 is outside [0, 3)"},
-               {0, {"edge_index", NULL, "", INTS(0)}, "neither edges, edge_index, indptr, adj_indptr nor format and shape are among feat, label, train, val"},
+               {0, {"edge_index", NULL, "", INTS(0)}, "neither edges, edge_index, indptr, row_ptr, adj_indptr nor format and shape are among feat, label, train, val"},
                {0, {"feat", "<f4", "", REALS(1)}, "member feat.npy: shape (); (nodes, ...) is expected"},
                {0, {"feat", "<f4", "3, 0", "", 0}, "member feat.npy: shape (3, 0); (nodes, ...) is expected"},
                {0, {"feat", "<f4", "3, 1", REALS(1, NAN, 3)}, "features: row 1, column 0: nan is no number to learn from"},

@@ -105,6 +105,20 @@ TEST(pairs_and_planes_are_told_by_their_shape)
     remove_tree(folder_path((char[600]){0}, "shapes"));
 }
 
+/* An archive of row_ptr and col_idx is known by them: out-neighbours. */
+TEST(an_npz_of_out_neighbours_is_known)
+{
+    zip_maker z = {0};
+    array_sink to = {&z, NULL};
+    dataset d;
+    put_vector(&to, "row_ptr", "<i8", 4, (const int64_t[]){0, 2, 2, 2}, 8);
+    put_vector(&to, "col_idx", "<i4", 2, (const int32_t[]){1, 2}, 4);
+    save(zip_end(&z), "out.npz", false);
+    if (!converted(&d, "out.npz", &(convert_options){.direction = DIRECTION_AS_IS})) return;
+    CHECK(d.num_nodes == 3 && d.csc.indptr[1] == 0 && d.csc.indptr[2] == 1 && d.csc.indptr[3] == 2 && d.csc.indices[0] == 0 && d.csc.indices[1] == 0);
+    dataset_close(&d);
+}
+
 /* ---- beside ---------------------------------------------------------------------------------------------------- */
 
 static char features[600], labels[600], splits[600];
@@ -503,6 +517,33 @@ TEST(mag240ms_folder_keeps_halves_and_splits_by_year)
     CHECK(strstr(refused("mag", &(convert_options){.format = FORMAT_AUTO}), "paper/node_label.npy: No such file"));
 }
 
+/* --no-features needs no file of features: labels say how many nodes there are. */
+TEST(papers_without_features_need_no_file_of_them)
+{
+    test_seed(42);
+    model_make(&m, 50);
+    for (int mag = 0; mag < 2; mag++) {
+        dataset d;
+        char path[600];
+        model_papers(&m, "bare-papers", mag);
+        remove(folder_path(path, "bare-papers/processed/paper/node_feat.npy"));
+        CHECK(strstr(refused("bare-papers", &(convert_options){.format = FORMAT_AUTO}), "paper/node_feat.npy: No such file"));
+        if (!converted(&d, "bare-papers", &(convert_options){.no_features = true})) continue;
+        CHECK(d.num_nodes == MODEL_NODES && !d.feat.rows && d.label && d.num_splits == 1);
+        dataset_close(&d);
+        remove_tree(folder_path(path, "bare-papers"));
+    }
+    make_folder("npy-bare");
+    array_sink to = {NULL, "npy-bare"};
+    put_edge_arrays(&to, &m, EDGES_CSC, false);
+    put_vector(&to, "label", "<i8", MODEL_NODES, m.label, 8);
+    save_raw("npy-bare", "feat.npy", "no array", 8);
+    dataset d;
+    if (!converted(&d, "npy-bare", &(convert_options){.no_features = true})) return; /* it is not opened */
+    CHECK(d.num_nodes == MODEL_NODES);
+    dataset_close(&d);
+}
+
 /* Objects are pickled: they are refused by their type, before any of them is read. */
 TEST(arrays_of_objects_are_refused)
 {
@@ -639,6 +680,7 @@ int main(int argc, char** argv)
     folder_make();
     RUN(halves_stay_halves_to_the_bit);
     RUN(pairs_and_planes_are_told_by_their_shape);
+    RUN(an_npz_of_out_neighbours_is_known);
     RUN(files_beside_any_format_give_what_arrays_in_it_give);
     RUN(features_come_before_labels_and_these_before_splits);
     RUN(each_file_beside_a_format_stands_in_place_of_one_part);
@@ -649,6 +691,7 @@ int main(int argc, char** argv)
     RUN(igbs_folder_is_read_with_its_loaders_split);
     RUN(a_memmap_of_igb_is_refused_with_the_command_that_reads_it);
     RUN(mag240ms_folder_keeps_halves_and_splits_by_year);
+    RUN(papers_without_features_need_no_file_of_them);
     RUN(arrays_of_objects_are_refused);
     RUN(the_command_takes_arrays_and_keeps_what_it_reads);
     RUN(each_allocation_for_arrays_may_fail);
