@@ -7,7 +7,7 @@
 
 #include "common/memory.h"
 
-enum { PATH_BYTES = 4096, COLUMN_CHUNK = 512 };
+enum { COLUMN_CHUNK = 512 };
 
 bool arrays_open(array_set* set, const char* path, error* why)
 {
@@ -25,26 +25,30 @@ array_set arrays_of(const char* path, const array_file* file, int num_files)
 
 void arrays_close(array_set* set) { zip_close(&set->zip); }
 
-static const array_file* find_file(const array_set* set, const char* name)
+static const array_file* file_of(const array_set* set, const char* name)
 {
     for (int i = 0; i < set->num_files; i++)
         if (strcmp(set->file[i].name, name) == 0) return &set->file[i];
     return NULL;
 }
 
-static bool file_name(char out[PATH_BYTES], const array_set* set, const char* name)
+/* The path of the array of that name in a folder, else its member's name. */
+static bool file_name(char out[SOURCE_PATH], const array_set* set, const char* name, error* why)
 {
-    int length = set->folder ? snprintf(out, PATH_BYTES, "%s/%s.npy", set->path, name)
-                             : snprintf(out, PATH_BYTES, "%s.npy", name);
-    return length > 0 && length < PATH_BYTES;
+    char file[80];
+    snprintf(file, sizeof file, "%s.npy", name);
+    if (set->folder) return path_in(out, set->path, file, why);
+    snprintf(out, SOURCE_PATH, "%s", file);
+    return true;
 }
 
 bool arrays_have(const array_set* set, const char* name)
 {
-    char file[PATH_BYTES];
+    char file[SOURCE_PATH];
+    error ignored = {""};
     struct stat about;
-    if (set->file) return find_file(set, name) != NULL;
-    if (!file_name(file, set, name)) return false;
+    if (set->file) return file_of(set, name) != NULL;
+    if (!file_name(file, set, name, &ignored)) return false;
     return set->folder ? stat(file, &about) == 0 : zip_find(&set->zip, file) != NULL;
 }
 
@@ -75,10 +79,9 @@ void arrays_list(const array_set* set, char* out, int bytes)
 
 static source* open_named(const array_set* set, const char* name, error* why)
 {
-    char file[PATH_BYTES];
-    if (file_name(file, set, name)) return set->folder ? source_open(file, why) : zip_member_open(&set->zip, zip_find(&set->zip, file), why);
-    error_set(why, "%s: path is too long", set->path);
-    return NULL;
+    char file[SOURCE_PATH];
+    if (!file_name(file, set, name, why)) return NULL;
+    return set->folder ? source_open(file, why) : zip_member_open(&set->zip, zip_find(&set->zip, file), why);
 }
 
 /* The header that a raw file would have, by its length and what is said of it. */
@@ -119,7 +122,7 @@ bool array_open(array* a, const array_set* set, const char* names, bool needed, 
         snprintf(name, sizeof name, "%.*s", (int)length, at);
         at += length;
         if (!arrays_have(set, name)) continue;
-        if (set->file) return open_of_list(a, find_file(set, name), why);
+        if (set->file) return open_of_list(a, file_of(set, name), why);
         a->in = open_named(set, name, why);
         if (a->in && npy_read_header(&a->h, a->in, why)) return true;
         array_close(a);

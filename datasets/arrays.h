@@ -9,10 +9,9 @@
 #include "datasets/npy.h"
 #include "datasets/zip.h"
 
-enum { ARRAY_PATH = 4096 };
 typedef struct { /* a file that is an array: .npy, or elements without a header */
     char name[16]; /* as readers ask for it */
-    char path[ARRAY_PATH];
+    char path[SOURCE_PATH];
     char kind; /* of raw elements, as npy_header has it; 0: .npy */
     int size;
     int64_t rows, width; /* of raw elements: one of the two is given, and the length says the other; both 0: a vector */

@@ -17,6 +17,7 @@ static bool ask_nodes(builder* b, const char* path, bool splits, error* why)
     if (!array_open_file(&a, path, why)) return false;
     const int64_t rows = a.h.num_dims < 1 ? -1 : a.h.shape[splits ? a.h.num_dims - 1 : 0];
     bool ok = rows > 0 || array_wrong_shape(&a, splits ? "(nodes) or (splits, nodes)" : "(nodes, ...)", why);
+    ok = ok && (path != b->how->labels || builder_one_label(&a, why));
     if (ok && b->asked_nodes >= 0 && b->asked_nodes != rows)
         ok = error_set(why, "%s: %lld nodes; %s %lld", path, (long long)rows,
                        b->rows_beside ? "the other files beside IN have" : "--nodes says", (long long)b->asked_nodes);
@@ -55,6 +56,9 @@ static void* reserve(builder* b, const char* name, ggnn_file_type type, int64_t 
     if (!section) error_set(why, "%s", b->out.error);
     return section;
 }
+
+/* Where features, labels or splits come from. */
+static const char* place_of(const builder* b) { return b->place ? b->place : b->in; }
 
 static void say(const builder* b, const char* format, ...)
 #if defined(__GNUC__)
@@ -120,7 +124,11 @@ static bool check_num_nodes(const builder* b, int64_t num_nodes, error* why)
 
 bool builder_wants_edge_features(const builder* b) { return !b->how->edge_features && !b->how->drop_edge_features; }
 
-bool builder_wants_features(const builder* b) { return !b->how->no_features && !b->rows; }
+bool builder_wants_features(const builder* b) { return !b->how->no_features && !b->how->features; }
+
+bool builder_wants_labels(const builder* b) { return !b->how->labels; }
+
+bool builder_wants_splits(const builder* b) { return !b->how->split && !b->how->split_file; }
 
 /* The width of the edges' rows; 0: they have none; -1 on failure. */
 static int64_t edge_width(builder* b, const builder_edges* about, error* why)
@@ -390,7 +398,7 @@ bool builder_end_edges(builder* b, error* why)
 bool builder_begin_features(builder* b, int64_t width, error* why)
 {
     if (width < 1 || width > DATASET_MAX_WIDTH)
-        return error_set(why, "%s: features of width %lld; 1 to %d are stored", b->in, (long long)width,
+        return error_set(why, "%s: features of width %lld; 1 to %d are stored", place_of(b), (long long)width,
                          DATASET_MAX_WIDTH);
     b->width = width;
     b->num_rows = 0;
@@ -412,7 +420,7 @@ static void normalise(float* row, int64_t width)
 
 static bool add_row(builder* b, const float* row, error* why)
 {
-    const row_place at = {b->in, "features", b->num_rows};
+    const row_place at = {place_of(b), "features", b->num_rows};
     char* to = (char*)b->rows + b->num_rows * b->width * (b->half ? 2 : 4);
     if (!check_row(&at, row, b->width, why)) return false;
     memcpy(b->row, row, (size_t)b->width * sizeof *row);
@@ -424,7 +432,7 @@ static bool add_row(builder* b, const float* row, error* why)
 bool builder_add_features(builder* b, const float* rows, int64_t count, error* why)
 {
     if (count > b->num_nodes - b->num_rows)
-        return error_set(why, "%s: more than %lld rows of features, one a node", b->in, (long long)b->num_nodes);
+        return error_set(why, "%s: more than %lld rows of features, one a node", place_of(b), (long long)b->num_nodes);
     for (int64_t i = 0; i < count; i++)
         if (!add_row(b, rows + i * b->width, why)) return false;
     return true;
@@ -433,7 +441,7 @@ bool builder_add_features(builder* b, const float* rows, int64_t count, error* w
 bool builder_end_features(builder* b, error* why)
 {
     if (b->num_rows != b->num_nodes)
-        return error_set(why, "%s: %lld rows of features for %lld nodes", b->in, (long long)b->num_rows,
+        return error_set(why, "%s: %lld rows of features for %lld nodes", place_of(b), (long long)b->num_rows,
                          (long long)b->num_nodes);
     say(b, "features   %lld wide, %s%s\n", (long long)b->width, b->half ? "fp16" : "fp32",
         b->how->row_normalise ? ", rows normalised" : "");
@@ -455,6 +463,8 @@ static bool write_targets(builder* b, const double* value, error* why)
     return true;
 }
 
+bool builder_no_label(double value) { return isinf((float)value); }
+
 bool builder_no_class(double value)
 {
     return value == floor(value) && value != -1 && (value < 0 || value >= DATASET_MAX_CLASSES);
@@ -471,13 +481,21 @@ bool builder_multi_label(const char* file, const char* place, error* why)
     return error_set(why, "%s: %s: multi-label (several labels a node): one class per node is stored", file, place);
 }
 
-bool builder_add_labels(builder* b, const double* value, const char* where, error* why)
+bool builder_one_label(const array* a, error* why)
+{
+    char place[80];
+    if (a->h.num_dims != 2 || a->h.shape[0] < 2 || a->h.shape[1] < 2) return true;
+    snprintf(place, sizeof place, "shape (%lld, %lld)", (long long)a->h.shape[0], (long long)a->h.shape[1]);
+    return builder_multi_label(source_name(a->in), place, why);
+}
+
+bool builder_add_labels(builder* b, const double* value, error* why)
 {
     int64_t unknown = 0, largest = -1;
     bool real = false;
     for (int64_t v = 0; v < b->num_nodes; v++) {
-        if (isinf((float)value[v]))
-            return error_set(why, "%s: label of node %lld is %g", b->in, (long long)v, value[v]);
+        if (builder_no_label(value[v]))
+            return error_set(why, "%s: element %lld: %g as a 32-bit float; " BUILDER_LABEL, place_of(b), (long long)v, (double)(float)value[v]);
         if (!isnan(value[v]) && value[v] != floor(value[v])) real = true;
     }
     if (real) return write_targets(b, value, why);
@@ -485,7 +503,7 @@ bool builder_add_labels(builder* b, const double* value, const char* where, erro
     if (!b->label) return false;
     for (int64_t v = 0; v < b->num_nodes; v++) {
         bool none = isnan(value[v]) || value[v] == -1;
-        if (builder_no_class(value[v])) return builder_refuse_class(where ? where : b->in, v, value[v], why);
+        if (builder_no_class(value[v])) return builder_refuse_class(place_of(b), v, value[v], why);
         b->label[v] = none ? -1 : (int32_t)value[v];
         unknown += none;
         if (b->label[v] > largest) largest = b->label[v];
@@ -498,7 +516,7 @@ bool builder_add_labels(builder* b, const double* value, const char* where, erro
 uint8_t* builder_begin_splits(builder* b, int64_t num_splits, error* why)
 {
     if (num_splits < 1 || num_splits > DATASET_MAX_SPLITS) {
-        error_set(why, "%s: %lld splits; 1 to %d are stored", b->in, (long long)num_splits, DATASET_MAX_SPLITS);
+        error_set(why, "%s: %lld splits; 1 to %d are stored", place_of(b), (long long)num_splits, DATASET_MAX_SPLITS);
         return NULL;
     }
     b->num_splits = num_splits;
@@ -510,11 +528,11 @@ bool builder_mark(builder* b, int64_t split, int64_t node, int part, error* why)
 {
     static const char* const name[] = {"none", "train", "val", "test"};
     if (node < 0 || node >= b->num_nodes)
-        return error_set(why, "%s: split %lld, %s: node %lld is outside [0, %lld)", b->in, (long long)split,
+        return error_set(why, "%s: split %lld, %s: node %lld is outside [0, %lld)", place_of(b), (long long)split,
                          name[part], (long long)node, (long long)b->num_nodes);
     uint8_t* mark = &b->split[split * b->num_nodes + node];
     if (*mark && *mark != part)
-        return error_set(why, "%s: split %lld: node %lld is in %s and in %s", b->in, (long long)split,
+        return error_set(why, "%s: split %lld: node %lld is in %s and in %s", place_of(b), (long long)split,
                          (long long)node, name[*mark], name[part]);
     *mark = (uint8_t)part;
     return true;
@@ -640,7 +658,7 @@ bool builder_finish(builder* b, error* why)
     if (how->random_features && !make_features(b, why)) return false;
     if (how->classes && !make_labels(b, why)) return false;
     if (how->split && !make_split(b, why)) return false;
-    if (how->no_features) say(b, "features   left out\n");
+    if (how->no_features && !b->rows) say(b, "features   left out\n");
     finish_splits(b);
     return ggnn_file_commit(&b->out) || error_set(why, "%s", b->out.error);
 }

@@ -27,7 +27,8 @@
 
 typedef struct {
     const convert_options* how;
-    const char* in;   /* begins messages on values that have no better place */
+    const char* in;    /* begins messages on values that have no better place */
+    const char* place; /* the file or array of features, labels or splits: begins messages on them, where their reader sets it; NULL: in */
     const char* path; /* the output, beside which scratch lies */
     ggnn_file_writer out;
     progress bar;
@@ -75,7 +76,9 @@ bool builder_add_edges(builder* b, const int64_t* src, const int64_t* dst, const
 /* Rows of edges come in the order of the edges, one for each. Is it the format's that are wanted? Those that are not wanted
    are not read. A reader that finds an array of them opens it as edge_rows, before builder_begin_edges. */
 bool builder_wants_edge_features(const builder* b);
-bool builder_wants_features(const builder* b); /* of nodes: not with --no-features, nor beside --features, which are read before */
+bool builder_wants_features(const builder* b); /* of nodes: not with --no-features, nor beside --features */
+bool builder_wants_labels(const builder* b);   /* not beside --labels */
+bool builder_wants_splits(const builder* b);   /* not where --split asks for another */
 bool builder_add_edge_features(builder* b, const float* rows, int64_t count, error* why);
 bool builder_end_edges(builder* b, error* why);
 
@@ -90,12 +93,17 @@ bool builder_begin_features(builder* b, int64_t width, error* why);
 bool builder_add_features(builder* b, const float* rows, int64_t count, error* why);
 bool builder_end_features(builder* b, error* why);
 
-/* (num_nodes) NaN or -1: unknown. All whole: classes; else real targets. where: the place of the first value that can
-   be no class, for a message; NULL: the input. A reader whose labels come in another order refuses such a value itself. */
-bool builder_add_labels(builder* b, const double* value, const char* where, error* why);
+/* (num_nodes) NaN or -1: unknown. All whole: classes; else real targets; none is beyond a 32-bit float. place may be that of the first
+   value that can be no class. A reader whose labels come in another order refuses such a value itself. */
+#define BUILDER_LABEL "a label is finite, or nan where unknown"
+bool builder_add_labels(builder* b, const double* value, error* why);
 static inline bool builder_has_labels(const builder* b) { return b->label || b->target; }
+bool builder_no_label(double value); /* infinite as a 32-bit float */
 bool builder_no_class(double value); /* whole, and neither -1 (unknown) nor a class */
 bool builder_refuse_class(const char* where, int64_t node, double label, error* why);
+
+/* Has an array one label a node? Of more they are refused as multi-label. */
+bool builder_one_label(const array* a, error* why);
 
 /* Sets "FILE: PLACE: " and the one sentence that refuses several labels a node, whatever the format. Returns false. */
 bool builder_multi_label(const char* file, const char* place, error* why);

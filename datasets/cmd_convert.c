@@ -91,6 +91,8 @@ typedef struct { /* options as the command line has them */
 static bool settle(convert_options* how, const command* given, error* why)
 {
     if (how->no_features && how->features) return error_set(why, "--no-features and --features exclude each other");
+    if (how->random_features && how->features) return error_set(why, "--random-features and --features exclude each other");
+    if (how->classes && how->labels) return error_set(why, "--classes and --labels exclude each other");
     if (given->undirected && given->directed) return error_set(why, "--undirected and --directed exclude each other");
     if (how->half && how->wide) return error_set(why, "--fp16 and --fp32 exclude each other");
     if (given->undirected) how->direction = DIRECTION_BOTH;

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "common/printable.h"
 #include "datasets/arrays.h"
@@ -48,35 +47,46 @@ static bool is_folder(const char* path)
 
 static bool holds(const char* folder, const char* name)
 {
-    char path[4096];
-    return snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path && access(path, F_OK) == 0;
+    char path[SOURCE_PATH];
+    error ignored = {""};
+    return find_file(path, folder, name, &ignored);
 }
 
 static bool detect_folder(convert_format* format, const char* in, error* why)
 {
-    *format = holds(in, "raw/edge.csv.gz") || holds(in, "raw/edge.csv")                          ? FORMAT_OGB
-              : holds(in, "raw/data.npz")                                                        ? FORMAT_OGB_BINARY
-              : holds(in, "reddit_data.npz")                                                     ? FORMAT_REDDIT
-              : holds(in, "adj_full.npz")                                                        ? FORMAT_GRAPHSAINT
-              : holds(in, "processed/paper__cites__paper/edge_index.npy")                        ? FORMAT_IGB
-              : holds(in, "processed/paper___cites___paper/edge_index.npy")                      ? FORMAT_MAG240M
-              : holds(in, "row_ptr.npy") || holds(in, "indptr.npy") || holds(in, "edge_index.npy") || holds(in, "edges.npy") ? FORMAT_NPY
-              : holds(in, "data.npz")                                                            ? FORMAT_OGB_BINARY
-                                                                                                 : FORMAT_AUTO;
-    return *format || error_set(why,
-                                "%s: a folder of no known format: neither raw/edge.csv.gz (OGB) nor indptr.npy, "
-                                "edge_index.npy or edges.npy is in it",
-                                in);
+    static const struct { /* of several the first one tells */
+        const char* file;
+        convert_format format;
+    } sign[] = {{"raw/edge.csv.gz", FORMAT_OGB},
+                {"raw/edge.csv", FORMAT_OGB},
+                {"raw/data.npz", FORMAT_OGB_BINARY},
+                {"reddit_data.npz", FORMAT_REDDIT},
+                {"adj_full.npz", FORMAT_GRAPHSAINT},
+                {"processed/paper__cites__paper/edge_index.npy", FORMAT_IGB},
+                {"processed/paper___cites___paper/edge_index.npy", FORMAT_MAG240M},
+                {"row_ptr.npy", FORMAT_NPY},
+                {"indptr.npy", FORMAT_NPY},
+                {"edge_index.npy", FORMAT_NPY},
+                {"edges.npy", FORMAT_NPY},
+                {"data.npz", FORMAT_OGB_BINARY}};
+    char names[200] = "";
+    bool said[sizeof formats / sizeof *formats] = {false};
+    for (size_t k = 0; k < sizeof sign / sizeof *sign; k++) {
+        *format = sign[k].format;
+        if (holds(in, sign[k].file)) return true;
+        if (!said[*format]) snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", k ? ", " : "", formats[*format].name);
+        said[*format] = true;
+    }
+    return error_set(why, "%s: a folder of no known format: none of the files is in it by which %s are known (ggnn-data convert --help lists "
+                          "them)", in, names);
 }
-
-static bool refuse_pickle(const char* in, error* why) { return error_set(why, "%s: a pickle, which may run code: none is read", in); }
 
 /* torch.save's archives hold one. */
 static void check_members(const zip_archive* z, const char* in, error* why)
 {
     for (int64_t i = 0; i < z->num_members; i++) {
         size_t length = strlen(z->member[i].name);
-        if (length >= 4 && strcmp(z->member[i].name + length - 4, ".pkl") == 0) refuse_pickle(in, why);
+        if (length >= 4 && strcmp(z->member[i].name + length - 4, ".pkl") == 0) refuse_pickle(in, "", why);
     }
 }
 
@@ -87,7 +97,7 @@ static bool detect_archive(convert_format* format, const char* in, error* why)
     if (!arrays_open(&set, in, why)) return false;
     *format = arrays_have(&set, "format") && arrays_have(&set, "shape") ? FORMAT_SCIPY /* has indptr, too */
               : arrays_have(&set, "adj_indptr") ? FORMAT_SHCHUR
-              : arrays_have(&set, "edges") || arrays_have(&set, "edge_index") || arrays_have(&set, "indptr")
+              : arrays_have(&set, "edges") || arrays_have(&set, "edge_index") || arrays_have(&set, "indptr") || arrays_have(&set, "row_ptr")
                   ? FORMAT_NPZ
                   : FORMAT_AUTO;
     arrays_list(&set, there, sizeof there);
@@ -95,7 +105,7 @@ static bool detect_archive(convert_format* format, const char* in, error* why)
     arrays_close(&set);
     return *format ||
            error_set(why,
-                     "%s: arrays of no known format: neither edges, edge_index, indptr, adj_indptr nor format and shape are among %s",
+                     "%s: arrays of no known format: neither edges, edge_index, indptr, row_ptr, adj_indptr nor format and shape are among %s",
                      in, there);
 }
 
@@ -124,7 +134,7 @@ bool convert_detect(convert_format* format, const char* in, error* why)
     if (bytes == 0) return error_set(why, "%s: is empty", in);
     if (bytes >= 4 && !source_peek(in, 0, magic, 4, "its first bytes", why)) return false;
     if (memcmp(magic, "\x89GGN", 4) == 0) return error_set(why, "%s: is a .ggnn file already", in);
-    if (magic[0] == '\x80' && magic[1] >= 2 && magic[1] <= 5) return refuse_pickle(in, why); /* the second byte: its protocol */
+    if (magic[0] == '\x80' && magic[1] >= 2 && magic[1] <= 5) return refuse_pickle(in, "", why); /* the second byte: its protocol */
     return memcmp(magic, "PK", 2) == 0 ? detect_archive(format, in, why) : detect_text(format, in, why);
 }
 
@@ -176,7 +186,7 @@ bool convert(const char* in, const char* out, const convert_options* how, error*
                 formats[format].about);
     if (how->report) fflush(how->report); /* before any error, also in one file with it */
     if (!builder_open(&b, in, out, how, why)) return false;
-    bool ok = formats[format].read(&b, in, why) && read_beside(&b, why) && builder_finish(&b, why);
+    bool ok = formats[format].read(&b, in, why) && read_nodes(&b, NULL, NULL, NULL, NULL, why) && builder_finish(&b, why);
     builder_close(&b);
     return ok;
 }

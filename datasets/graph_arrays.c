@@ -1,6 +1,5 @@
 #include "datasets/graph_arrays.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -193,6 +192,7 @@ bool read_dense_features(builder* b, array* a, error* why)
     if (a->h.num_dims < 1 || a->h.num_dims > 2 || a->h.shape[0] != b->num_nodes)
         return wrong_rows(b->num_nodes, "nodes", a, "(nodes, width)", why);
     b->halves = array_halves(a);
+    b->place = source_name(a->in);
     if (!builder_begin_features(b, array_width(a), why)) return false;
     progress_begin(&b->bar, "reading features", "values", a->h.count);
     bool ok = array_rows(a, resources_memory_or(b->how->memory), &b->bar, add_features, b, why);
@@ -202,6 +202,7 @@ bool read_dense_features(builder* b, array* a, error* why)
 
 bool read_sparse_features(builder* b, sparse_rows* m, int64_t width, error* why)
 {
+    b->place = source_name((m->data.in ? &m->data : &m->indices)->in);
     if (!builder_begin_features(b, width, why)) return false;
     float* row = memory_new(memory_product((size_t)width, sizeof *row, 1), "a row of features", why);
     bool ok = row != NULL;
@@ -229,19 +230,12 @@ bool read_sparse_features(builder* b, sparse_rows* m, int64_t width, error* why)
 
 /* ---- labels --------------------------------------------------------------------------------------------------- */
 
-static bool refuse_several(const array* a, error* why)
-{
-    char place[80];
-    if (a->h.num_dims != 2 || a->h.shape[0] < 2 || a->h.shape[1] < 2) return true;
-    snprintf(place, sizeof place, "shape (%lld, %lld)", (long long)a->h.shape[0], (long long)a->h.shape[1]);
-    return builder_multi_label(source_name(a->in), place, why);
-}
-
-bool check_labels(const array_set* set, const char* names, error* why)
+bool check_labels(const builder* b, const array_set* set, const char* names, error* why)
 {
     array a;
+    if (!builder_wants_labels(b)) return true;
     if (!array_open(&a, set, names, false, why)) return false;
-    bool ok = !a.in || refuse_several(&a, why);
+    bool ok = !a.in || builder_one_label(&a, why);
     array_close(&a);
     return ok;
 }
@@ -249,7 +243,7 @@ bool check_labels(const array_set* set, const char* names, error* why)
 bool read_dense_labels(builder* b, array* a, error* why)
 {
     bool one = a->h.num_dims == 1 || (a->h.num_dims == 2 && a->h.shape[1] == 1);
-    if (!refuse_several(a, why)) return false;
+    if (!builder_one_label(a, why)) return false;
     if (!one || a->h.shape[0] != b->num_nodes) return wrong_rows(b->num_nodes, "nodes", a, "(nodes), one label a node,", why);
     double* value = memory_new(memory_product((size_t)b->num_nodes, sizeof *value, 1), "labels", why);
     bool ok = value != NULL;
@@ -258,14 +252,11 @@ bool read_dense_labels(builder* b, array* a, error* why)
         float real[COLUMN_CHUNK];
         some = smaller(COLUMN_CHUNK, b->num_nodes - done);
         ok = a->h.kind == 'f' ? array_floats(a, real, some, why) : array_ints(a, whole, some, why);
-        for (int64_t i = 0; i < some && ok; i++) {
+        for (int64_t i = 0; i < some && ok; i++)
             value[done + i] = a->h.kind == 'f' ? (double)real[i] : (double)whole[i];
-            if (isinf(value[done + i]))
-                ok = error_set(why, "%s: element %lld: %g as a 32-bit float; a label is finite, or nan where unknown",
-                               source_name(a->in), (long long)(done + i), value[done + i]);
-        }
     }
-    ok = ok && array_end(a, why) && builder_add_labels(b, value, NULL, why);
+    b->place = source_name(a->in);
+    ok = ok && array_end(a, why) && builder_add_labels(b, value, why);
     memory_free(value);
     return ok;
 }
@@ -311,11 +302,12 @@ static bool read_parts(builder* b, array part[3], error* why)
 {
     int64_t splits = 1;
     for (int k = 0; k < 3; k++)
-        if (part[k].in && is_mask(&part[k]) && part[k].h.num_dims == 2) splits = part[k].h.shape[0];
+        if (part[k].in && is_mask(&part[k]) && part[k].h.num_dims == 2) splits = part[k].h.shape[0], b->place = source_name(part[k].in);
     if (!builder_begin_splits(b, splits, why)) return false;
     for (int k = 0; k < 3; k++) {
         array* a = &part[k];
         if (!a->in) continue;
+        b->place = source_name(a->in);
         if (a->h.num_dims < 1 || a->h.num_dims > 2) return array_wrong_shape(a, "a mask or a list of ids", why);
         if (!(is_mask(a) ? read_masks(b, a, k + 1, why) : read_ids(b, a, k + 1, why)) || !array_end(a, why))
             return false;
@@ -328,6 +320,7 @@ bool read_split_array(builder* b, array* a, error* why)
     const int dims = a->h.num_dims;
     if (dims < 1 || dims > 2 || a->h.shape[dims - 1] != b->num_nodes || a->h.fortran)
         return wrong_rows(b->num_nodes, "nodes", a, "(nodes) or (splits, nodes), by rows,", why);
+    b->place = source_name(a->in);
     if (!builder_begin_splits(b, dims == 2 ? a->h.shape[0] : 1, why)) return false;
     for (int64_t i = 0; i < a->h.count; i++) {
         int64_t part;
@@ -344,7 +337,6 @@ bool read_splits(builder* b, const array_set* set, error* why)
 {
     array whole = {0}, part[3];
     memset(part, 0, sizeof part);
-    if (b->how->split || b->split) return true; /* another is asked for, or there */
     bool ok = array_open(&whole, set, "split", false, why) &&
               array_open(&part[0], set, "train_masks|train_mask|train", false, why) &&
               array_open(&part[1], set, "val_masks|val_mask|valid|val", false, why) &&
@@ -360,40 +352,55 @@ bool read_splits(builder* b, const array_set* set, error* why)
 
 /* ---- folders that hold files of several kinds ------------------------------------------------------------------ */
 
-bool find_file(char path[GRAPH_PATH], const char* folder, const char* name, error* why)
+bool refuse_pickle(const char* path, const char* instead, error* why)
 {
-    int length = snprintf(path, GRAPH_PATH, "%s/%s", folder, name);
-    if (length < 0 || length >= GRAPH_PATH) return error_set(why, "%s: path is too long", folder);
+    return error_set(why, "%s: is a pickle, and reading one may run code: it is not read%s", path, instead);
+}
+
+bool find_file(char path[SOURCE_PATH], const char* folder, const char* name, error* why)
+{
+    if (!path_in(path, folder, name, why)) return false;
     return access(path, F_OK) == 0 || error_set(why, "%s: no file %s in it", folder, name);
 }
 
-/* ---- beside IN ------------------------------------------------------------------------------------------------ */
+/* ---- features, labels and splits: beside IN, or the format's own ------------------------------------------------ */
 
-static bool read_file(builder* b, const char* path, bool (*read)(builder* b, array* a, error* why), error* why)
+bool read_named(builder* b, const array_set* set, const char* names, bool needed, array_reader* read, error* why)
 {
     array a;
-    if (!array_open_file(&a, path, why)) return false;
-    bool ok = read(b, &a, why);
+    bool ok = array_open(&a, set, names, needed, why) && (!a.in || read(b, &a, why));
     array_close(&a);
     return ok;
 }
 
-bool read_features_beside(builder* b, error* why)
+typedef struct { /* of the nodes: a file beside IN, NULL: none, and how such an array is read; what the format has */
+    const char* beside;
+    array_reader* read;
+    node_reader* own;
+} node_part;
+
+static bool read_beside(builder* b, const node_part* part, error* why)
 {
-    return !b->how->features || b->rows || read_file(b, b->how->features, read_dense_features, why);
+    array a;
+    bool ok = array_open_file(&a, part->beside, why) && part->read(b, &a, why);
+    array_close(&a);
+    return ok;
 }
 
-bool read_labels_beside(builder* b, error* why)
+static bool read_part(builder* b, const node_part* part, const void* from, error* why)
 {
-    return !b->how->labels || builder_has_labels(b) || read_file(b, b->how->labels, read_dense_labels, why);
+    bool ok = part->beside ? read_beside(b, part, why) : !part->own || part->own(b, from, why);
+    b->place = NULL; /* it is closed */
+    return ok;
 }
 
-bool read_splits_beside(builder* b, error* why)
+bool read_nodes(builder* b, node_reader* features, node_reader* labels, node_reader* splits, const void* from, error* why)
 {
-    return !b->how->split_file || b->split || read_file(b, b->how->split_file, read_split_array, why);
-}
-
-bool read_beside(builder* b, error* why)
-{
-    return read_features_beside(b, why) && read_labels_beside(b, why) && read_splits_beside(b, why);
+    const convert_options* how = b->how;
+    const node_part part[3] = {{how->features, read_dense_features, features},
+                               {how->labels, read_dense_labels, labels},
+                               {how->split_file, read_split_array, splits}};
+    return (b->rows || how->no_features || read_part(b, &part[0], from, why)) &&
+           (builder_has_labels(b) || read_part(b, &part[1], from, why)) &&
+           (b->split || how->split || read_part(b, &part[2], from, why));
 }

@@ -53,20 +53,22 @@ bool read_dense_features(builder* b, array* a, error* why); /* (nodes, width), o
 bool read_sparse_features(builder* b, sparse_rows* m, int64_t width, error* why);
 
 /* (nodes), or (nodes, 1). Of more columns they are refused as multi-label; check_labels does that before any edge is read, where
-   the array of these names is there. */
+   the array of these names is there and no --labels stand in its place. */
 bool read_dense_labels(builder* b, array* a, error* why);
-bool check_labels(const array_set* set, const char* names, error* why);
+bool check_labels(const builder* b, const array_set* set, const char* names, error* why);
 
-/* What the user gives beside IN stands in place of the format's own: --features, --labels, --split FILE.npy. Each reads its file
-   where one is given and has not been read; a reader calls it before it looks for its own, which it leaves where
-   builder_has_... says that there are some. read_beside: all three, for formats that have none. */
-bool read_features_beside(builder* b, error* why);
-bool read_labels_beside(builder* b, error* why);
-bool read_splits_beside(builder* b, error* why);
-bool read_beside(builder* b, error* why);
+/* Features, labels and splits of the nodes, in this order, after builder_end_edges: of each the file beside IN where the user gives
+   one (--features, --labels, --split FILE.npy), else the format's own by the reader's function, which gets `from`; NULL: the format
+   has none. A function names its file by b->place while it reads. What is there already, or not wanted (--no-features, --split A:B:C), is not read: a second call does no harm. */
+typedef bool array_reader(builder* b, array* a, error* why);
+typedef bool node_reader(builder* b, const void* from, error* why);
+bool read_nodes(builder* b, node_reader* features, node_reader* labels, node_reader* splits, const void* from, error* why);
+
+/* Opens the first of the names that the set has, reads and closes it. None: nothing is read, which is an error where it is needed. */
+bool read_named(builder* b, const array_set* set, const char* names, bool needed, array_reader* read, error* why);
 
 /* Arrays named split, or train, val and test (mask, masks): masks are bools, bytes and floats, wider integers are ids. None:
-   no splits. split: (nodes) or (splits, nodes), 0 none, 1 train, 2 val, 3 test. Nothing is read where --split asks for others. */
+   no splits. split: (nodes) or (splits, nodes), 0 none, 1 train, 2 val, 3 test. */
 bool read_splits(builder* b, const array_set* set, error* why);
 
 /* (nodes) or (splits, nodes), by rows, as the .ggnn file has it: 0 none, 1 train, 2 val, 3 test. */
@@ -75,6 +77,6 @@ bool read_split_array(builder* b, array* a, error* why);
 /* ---- folders that hold files of several kinds ------------------------------------------------------------------ */
 
 /* The path of a file in folder, into path; where it is not there, an error that names it. */
-enum { GRAPH_PATH = 4096 };
-bool find_file(char path[GRAPH_PATH], const char* folder, const char* name, error* why);
+bool refuse_pickle(const char* path, const char* instead, error* why); /* instead: what to do, from its full stop on; "": nothing */
+bool find_file(char path[SOURCE_PATH], const char* folder, const char* name, error* why);
 #endif

@@ -4,20 +4,19 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "common/printable.h"
-
-enum { PATH_BYTES = 4096 };
+#include "datasets/graph_arrays.h"
 
 bool ogb_csv_open(text* t, const char* in, const char* name, bool needed, error* why)
 {
-    char path[PATH_BYTES];
+    char path[SOURCE_PATH], file[320];
+    error ignored = {""};
     memset(t, 0, sizeof *t);
-    int length = snprintf(path, sizeof path, "%s/%s.csv.gz", in, name);
-    if (length < 0 || length >= PATH_BYTES) return error_set(why, "%s: path is too long", in);
-    if (access(path, F_OK) != 0) path[length - 3] = 0;
-    if (access(path, F_OK) != 0)
+    snprintf(file, sizeof file, "%s.csv.gz", name);
+    if (!path_in(path, in, file, why)) return false;
+    if (!find_file(path, in, file, &ignored)) file[strlen(file) - 3] = 0;
+    if (!find_file(path, in, file, &ignored))
         return !needed || error_set(why, "%s: neither %s.csv.gz nor %s.csv is there", in, name, name);
     source* s = source_open(path, why);
     if (!s) return false;
@@ -57,6 +56,7 @@ static bool read_node(builder* b, text* t, int part, error* why)
 static bool read_part(builder* b, text* t, int part, error* why)
 {
     int more;
+    b->place = source_name(t->in);
     while ((more = text_next_line(t, why)) == 1)
         if (!read_node(b, t, part, why)) return false;
     return more == 0;
@@ -65,10 +65,10 @@ static bool read_part(builder* b, text* t, int part, error* why)
 /* The one folder in split/; of several the first by name. "" where there is none. */
 static void find_split(const char* in, char name[256])
 {
-    char path[PATH_BYTES];
+    char path[SOURCE_PATH];
+    error ignored = {""};
     struct stat about;
-    snprintf(path, sizeof path, "%s/split", in);
-    DIR* list = opendir(path);
+    DIR* list = path_in(path, in, "split", &ignored) ? opendir(path) : NULL;
     name[0] = 0;
     for (struct dirent* entry; list && (entry = readdir(list));)
         if (entry->d_name[0] != '.' && (!name[0] || strcmp(entry->d_name, name) < 0) &&
@@ -78,27 +78,31 @@ static void find_split(const char* in, char name[256])
 }
 
 /* Is torch's file there instead of train.csv? */
-static bool refuse_pickle(const char* in, const char* split, error* why)
+bool ogb_check_split(const builder* b, const char* in, error* why)
 {
-    char path[PATH_BYTES], name[300];
+    char path[SOURCE_PATH], name[300], split[256];
+    error ignored = {""};
     text train;
+    find_split(in, split);
+    if (!split[0] || !builder_wants_splits(b)) return true;
     snprintf(name, sizeof name, "split/%s/train", split);
     if (!ogb_csv_open(&train, in, name, false, why)) return false;
     const bool there = train.in != NULL;
     ogb_csv_close(&train);
-    if (there || snprintf(path, sizeof path, "%s/split/%s/split_dict.pt", in, split) >= PATH_BYTES || access(path, F_OK) != 0) return true;
-    return error_set(why, "%s: is a pickle, and reading one may run code: it is not read. Put train.csv, valid.csv and test.csv "
-                          "beside it, a node id a line (docs/DATA.md says how), or make another split by --split", path);
+    snprintf(name, sizeof name, "split/%s/split_dict.pt", split);
+    if (there || !find_file(path, in, name, &ignored)) return true;
+    return refuse_pickle(path, ". Put train.csv, valid.csv and test.csv beside it, a node id a line (docs/DATA.md says how), or make "
+                               "another split by --split", why);
 }
 
-bool ogb_read_split(builder* b, const char* in, error* why)
+bool ogb_read_split(builder* b, const void* in, error* why)
 {
     static const char* const file[4] = {"", "train", "valid", "test"};
     char split[256], shown[256], name[300];
     find_split(in, split);
-    if (!split[0] || b->how->split) return true;
+    if (!split[0]) return true;
     if (b->how->report) fprintf(b->how->report, "splits     from split/%s\n", printable(shown, sizeof shown, split));
-    if (!refuse_pickle(in, split, why) || !builder_begin_splits(b, 1, why)) return false;
+    if (!builder_begin_splits(b, 1, why)) return false;
     for (int part = 1; part <= 3; part++) {
         text t;
         snprintf(name, sizeof name, "split/%s/%s", split, file[part]);

@@ -12,7 +12,9 @@ void ogb_csv_close(text* t); /* harmless where nothing was opened */
 bool ogb_csv_end_line(text* t, error* why);
 
 /* split/NAME/train, valid and test: a node id a line; one that is there twice counts once. NAME is the one folder in split/; of several the first by
-   name. None: no split. Nothing is read where --split asks for another. split_dict.pt, which stands there in place of the csv
-   since OGB 1.2.3, is a pickle: it is refused, as reading it may run code. */
-bool ogb_read_split(builder* b, const char* in, error* why);
+   name. None: no split. split_dict.pt, which stands there in place of the csv
+   since OGB 1.2.3, is a pickle: it is refused, as reading it may run code, by ogb_check_split: before anything is read, where the
+   split of the folder is wanted. */
+bool ogb_check_split(const builder* b, const char* in, error* why);
+bool ogb_read_split(builder* b, const void* in, error* why); /* in: a path; as node_reader has it */
 #endif

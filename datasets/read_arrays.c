@@ -17,7 +17,7 @@ static bool count_nodes(builder* b, const array_set* set, int64_t* num_nodes, er
     array a;
     *num_nodes = b->asked_nodes;
     if (b->rows_beside) return true;
-    if (!array_open(&a, set, FEATURES "|" LABELS, false, why)) return false;
+    if (!array_open(&a, set, builder_wants_features(b) ? FEATURES "|" LABELS : LABELS "|" FEATURES, false, why)) return false;
     if (a.in) *num_nodes = a.h.shape[0];
     bool ok = !a.in || (a.h.num_dims > 0 && a.h.count > 0) || array_wrong_shape(&a, "(nodes, ...)", why);
     array_close(&a);
@@ -80,29 +80,22 @@ static bool read_external_ids(builder* b, const array_set* set, error* why)
     return ok;
 }
 
-/* One part of the nodes, where the set has an array of those names. */
-static bool read_part(builder* b, const array_set* set, const char* names, bool (*read)(builder* b, array* a, error* why), error* why)
-{
-    array a;
-    bool ok = array_open(&a, set, names, false, why) && (!a.in || read(b, &a, why));
-    array_close(&a);
-    return ok;
-}
+static bool read_features(builder* b, const void* set, error* why) { return read_named(b, set, FEATURES, false, read_dense_features, why); }
+static bool read_labels(builder* b, const void* set, error* why) { return read_named(b, set, LABELS, false, read_dense_labels, why); }
+static bool read_own_splits(builder* b, const void* set, error* why) { return read_splits(b, set, why); }
 
-bool read_array_set(builder* b, const array_set* set, bool both, error* why)
+bool read_array_set(builder* b, const array_set* set, bool both, node_reader* splits, error* why)
 {
-    return (b->how->labels || check_labels(set, LABELS, why)) && read_graph_arrays(b, set, both, why) &&
-           read_external_ids(b, set, why) && read_features_beside(b, why) &&
-           (!builder_wants_features(b) || read_part(b, set, FEATURES, read_dense_features, why)) && read_labels_beside(b, why) &&
-           (builder_has_labels(b) || read_part(b, set, LABELS, read_dense_labels, why)) && read_splits_beside(b, why) &&
-           read_splits(b, set, why);
+    return check_labels(b, set, LABELS, why) && read_graph_arrays(b, set, both, why) &&
+           read_external_ids(b, set, why) &&
+           read_nodes(b, read_features, read_labels, splits ? splits : read_own_splits, set, why);
 }
 
 static bool read_from(builder* b, const char* in, bool both, error* why)
 {
     array_set set;
     if (!arrays_open(&set, in, why)) return false;
-    bool ok = read_array_set(b, &set, both, why);
+    bool ok = read_array_set(b, &set, both, NULL, why);
     arrays_close(&set);
     return ok;
 }

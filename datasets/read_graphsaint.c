@@ -16,7 +16,7 @@
 
 static bool open_json(json_stream* j, const char* in, const char* name, error* why)
 {
-    char path[GRAPH_PATH];
+    char path[SOURCE_PATH];
     memset(j, 0, sizeof *j);
     return find_file(path, in, name, why) && json_stream_open(j, path, why) && json_stream_begin(j, '{', why);
 }
@@ -58,7 +58,7 @@ static bool parse_node(const char* key, int64_t nodes, int64_t* node)
 static bool read_class(builder* b, json_stream* j, const char* key, double* value, error* why)
 {
     int64_t node, class;
-    char place[TEXT_PLACE], where[GRAPH_PATH + TEXT_PLACE];
+    char place[TEXT_PLACE], where[SOURCE_PATH + TEXT_PLACE];
     if (!parse_node(key, b->num_nodes, &node)) return json_stream_fail(j, "no node of adj_full.npz", why);
     if (!isnan(value[node])) return json_stream_fail(j, "a node that is there twice", why);
     if (!check_class(j, key, why) || !json_stream_int(j, &class, why)) return false;
@@ -72,15 +72,16 @@ static bool read_class_map(builder* b, json_stream* j, double* value, error* why
 {
     char key[JSON_STREAM_KEY + 4];
     int more;
+    b->place = source_name(j->t.in);
     for (int64_t v = 0; v < b->num_nodes; v++) value[v] = NAN;
     progress_begin(&b->bar, "reading labels", "B", source_total(j->t.in));
     while ((more = json_stream_key(j, key, why)) == 1 && read_class(b, j, key, value, why))
         progress_update(&b->bar, source_taken(j->t.in));
     progress_end(&b->bar, source_taken(j->t.in), false);
-    return more == 0 && json_stream_end(j, why) && builder_add_labels(b, value, NULL, why);
+    return more == 0 && json_stream_end(j, why) && builder_add_labels(b, value, why);
 }
 
-static bool read_classes(builder* b, const char* in, error* why)
+static bool read_classes(builder* b, const void* in, error* why)
 {
     json_stream j;
     double* value = memory_new(memory_product((size_t)b->num_nodes, sizeof *value, 1), "labels", why);
@@ -126,10 +127,9 @@ static bool read_parts(builder* b, json_stream* j, error* why)
     return true;
 }
 
-static bool read_roles(builder* b, const char* in, error* why)
+static bool read_roles(builder* b, const void* in, error* why)
 {
     json_stream j;
-    if (b->how->split) return true; /* another is asked for */
     bool ok = open_json(&j, in, "role.json", why) && builder_begin_splits(b, 1, why) && read_parts(b, &j, why);
     json_stream_close(&j);
     return ok;
@@ -137,11 +137,10 @@ static bool read_roles(builder* b, const char* in, error* why)
 
 /* ---- the folder ----------------------------------------------------------------------------------------------- */
 
-static bool read_features(builder* b, const char* in, error* why)
+static bool read_features(builder* b, const void* in, error* why)
 {
-    char path[GRAPH_PATH];
+    char path[SOURCE_PATH];
     array a;
-    if (!builder_wants_features(b)) return true;
     if (!find_file(path, in, "feats.npy", why) || !array_open_file(&a, path, why)) return false;
     bool ok = read_dense_features(b, &a, why);
     array_close(&a);
@@ -150,7 +149,7 @@ static bool read_features(builder* b, const char* in, error* why)
 
 static bool read_graph(builder* b, const char* in, error* why)
 {
-    char path[GRAPH_PATH], other[GRAPH_PATH];
+    char path[SOURCE_PATH], other[SOURCE_PATH];
     error ignored = {""};
     if (!find_file(path, in, "adj_full.npz", why) || !read_scipy_graph(b, path, false, why)) return false;
     if (b->how->report && find_file(other, in, "adj_train.npz", &ignored))
@@ -160,7 +159,6 @@ static bool read_graph(builder* b, const char* in, error* why)
 
 bool read_graphsaint(builder* b, const char* in, error* why)
 {
-    return (b->how->labels || check_first_class(in, why)) && read_graph(b, in, why) && read_features_beside(b, why) &&
-           read_features(b, in, why) && read_labels_beside(b, why) && (builder_has_labels(b) || read_classes(b, in, why)) &&
-           read_splits_beside(b, why) && (b->split || read_roles(b, in, why));
+    return (!builder_wants_labels(b) || check_first_class(in, why)) && read_graph(b, in, why) &&
+           read_nodes(b, read_features, read_classes, read_roles, in, why);
 }

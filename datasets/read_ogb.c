@@ -135,6 +135,7 @@ static bool read_feature_lines(builder* b, text* t, float** row, error* why)
 {
     int64_t width = 0;
     int more = text_next_line(t, why);
+    b->place = source_name(t->in);
     if (more == 0) return error_set(why, "%s: is empty", source_name(t->in));
     if (more < 0 || !read_first_row(t, row, &width, why)) return false;
     if (!builder_begin_features(b, width, why) || !builder_add_features(b, *row, 1, why)) return false;
@@ -149,11 +150,10 @@ static bool read_feature_lines(builder* b, text* t, float** row, error* why)
     return builder_end_features(b, why);
 }
 
-static bool read_features(builder* b, const char* in, error* why)
+static bool read_features(builder* b, const void* in, error* why)
 {
     text t;
     float* row = NULL;
-    if (!builder_wants_features(b)) return true;
     if (!ogb_csv_open(&t, in, "raw/node-feat", false, why)) return false;
     if (!t.in) return true;
     progress_begin(&b->bar, "reading features", "B", source_total(t.in));
@@ -174,7 +174,7 @@ static bool read_label_lines(builder* b, text* t, double* value, error* why)
         if (!text_real(t, &value[n], why)) return false;
         if (builder_no_class(value[n]) && !where[0])
             snprintf(where, sizeof where, "%s: line %lld", source_name(t->in), (long long)t->line);
-        if (isinf((float)value[n++])) return text_fail(t, "a label is finite, or nan where unknown", why);
+        if (builder_no_label(value[n++])) return text_fail(t, BUILDER_LABEL, why);
         if (text_more(t, why)) return builder_multi_label(source_name(t->in), text_place(t, place), why);
         if (!ogb_csv_end_line(t, why)) return false;
     }
@@ -182,10 +182,13 @@ static bool read_label_lines(builder* b, text* t, double* value, error* why)
     if (n < b->num_nodes)
         return error_set(why, "%s: %lld labels for %lld nodes (truncated?)", source_name(t->in), (long long)n,
                          (long long)b->num_nodes);
-    return builder_add_labels(b, value, where[0] ? where : NULL, why);
+    b->place = where[0] ? where : source_name(t->in);
+    bool ok = builder_add_labels(b, value, why);
+    b->place = source_name(t->in);
+    return ok;
 }
 
-static bool read_labels(builder* b, const char* in, error* why)
+static bool read_labels(builder* b, const void* in, error* why)
 {
     text t;
     if (!ogb_csv_open(&t, in, "raw/node-label", false, why)) return false;
@@ -199,6 +202,6 @@ static bool read_labels(builder* b, const char* in, error* why)
 
 bool read_ogb(builder* b, const char* in, error* why)
 {
-    return read_graph(b, in, why) && read_features_beside(b, why) && read_features(b, in, why) && read_labels_beside(b, why) &&
-           (builder_has_labels(b) || read_labels(b, in, why)) && read_splits_beside(b, why) && (b->split || ogb_read_split(b, in, why));
+    return ogb_check_split(b, in, why) && read_graph(b, in, why) &&
+           read_nodes(b, read_features, read_labels, ogb_read_split, in, why);
 }

@@ -13,7 +13,7 @@
 #include "datasets/readers.h"
 
 /* The path of NAME.npz in IN/raw, else in IN. */
-static bool find_archive(char path[GRAPH_PATH], const char* in, const char* name, error* why)
+static bool find_archive(char path[SOURCE_PATH], const char* in, const char* name, error* why)
 {
     char in_raw[32];
     error ignored = {""};
@@ -61,46 +61,52 @@ static bool check_edges(const array_set* set, int64_t num_edges, error* why)
     return ok;
 }
 
-static bool read_edges_and_features(builder* b, const array_set* set, error* why)
+static bool read_graph(builder* b, const array_set* set, error* why)
 {
     int64_t num_nodes, num_edges;
-    array features = {0};
-    bool ok = check_arrays(b, set, why) && read_size(set, "num_nodes_list", &num_nodes, why) &&
-              read_size(set, "num_edges_list", &num_edges, why) && check_edges(set, num_edges, why) &&
-              (!builder_wants_edge_features(b) || array_open(&b->edge_rows, set, "edge_feat", false, why)) &&
-              read_edge_array(b, set, "edge_index", num_nodes, false, why) && read_features_beside(b, why) &&
-              (!builder_wants_features(b) || array_open(&features, set, "node_feat", false, why)) &&
-              (!features.in || read_dense_features(b, &features, why));
-    array_close(&features);
-    return ok;
+    return check_arrays(b, set, why) && read_size(set, "num_nodes_list", &num_nodes, why) &&
+           read_size(set, "num_edges_list", &num_edges, why) && check_edges(set, num_edges, why) &&
+           (!builder_wants_edge_features(b) || array_open(&b->edge_rows, set, "edge_feat", false, why)) &&
+           read_edge_array(b, set, "edge_index", num_nodes, false, why);
 }
 
-static bool read_labels(builder* b, const array_set* set, error* why)
+typedef struct { /* labels NULL: there are none */
+    const char* in;
+    const array_set *data, *labels;
+} ogb_folder;
+
+static bool read_features(builder* b, const void* from, error* why)
 {
-    array a;
-    bool ok = array_open(&a, set, "node_label", true, why) && read_dense_labels(b, &a, why);
-    array_close(&a);
-    return ok;
+    const ogb_folder* f = from;
+    return read_named(b, f->data, "node_feat", false, read_dense_features, why);
 }
 
-/* labels NULL: there are none. */
+static bool read_labels(builder* b, const void* from, error* why)
+{
+    const ogb_folder* f = from;
+    return !f->labels || read_named(b, f->labels, "node_label", true, read_dense_labels, why);
+}
+
+static bool read_split(builder* b, const void* from, error* why) { return ogb_read_split(b, ((const ogb_folder*)from)->in, why); }
+
 static bool read_archives(builder* b, const char* in, const array_set* labels, error* why)
 {
-    char path[GRAPH_PATH];
+    char path[SOURCE_PATH];
     array_set set;
-    if (labels && !b->how->labels && !check_labels(labels, "node_label", why)) return false;
+    if (labels && !check_labels(b, labels, "node_label", why)) return false;
     if (!find_archive(path, in, "data.npz", why) || !arrays_open(&set, path, why)) return false;
-    bool ok = read_edges_and_features(b, &set, why) && read_labels_beside(b, why) &&
-              (!labels || builder_has_labels(b) || read_labels(b, labels, why)) && read_splits_beside(b, why);
+    bool ok = read_graph(b, &set, why) &&
+              read_nodes(b, read_features, read_labels, read_split, &(ogb_folder){in, &set, labels}, why);
     arrays_close(&set);
-    return ok && (b->split || ogb_read_split(b, in, why));
+    return ok;
 }
 
 bool read_ogb_binary(builder* b, const char* in, error* why)
 {
-    char path[GRAPH_PATH];
+    char path[SOURCE_PATH];
     array_set labels;
     error ignored = {""};
+    if (!ogb_check_split(b, in, why)) return false;
     if (!find_archive(path, in, "node-label.npz", &ignored)) return read_archives(b, in, NULL, why);
     if (!arrays_open(&labels, path, why)) return false;
     bool ok = read_archives(b, in, &labels, why);

@@ -67,9 +67,9 @@ static bool parse_word(array_file* f, const char* word, const char* folder, erro
     snprintf(rest, sizeof rest, "%s", equals + 1);
     if (!parse_type(f, rest, word, why)) return false;
     if (!rest[0]) return spec_fails(word, "a file is missing", why);
-    const bool whole = rest[0] == '/';
-    return snprintf(f->path, sizeof f->path, "%s%s%s", whole ? "" : folder, whole ? "" : "/", rest) < (int)sizeof f->path ||
-           spec_fails(word, "a path that is too long", why);
+    if (rest[0] != '/') return path_in(f->path, folder, rest, why);
+    snprintf(f->path, sizeof f->path, "%s", rest);
+    return true;
 }
 
 /* Words by spaces. Returns how many files there are; -1 on failure. */
@@ -105,7 +105,7 @@ bool read_raw(builder* b, const char* in, error* why)
     const array_set set = arrays_of("--raw", file, count);
     bool ok = count >= 0 && (has_edges(&set) || error_set(why, "--raw: %s", needs));
     for (int i = 0; i < count && ok; i++) ok = !same_file(file[i].path, b->path) || error_set(why, "%s: OUT is read, too", b->path);
-    ok = ok && read_array_set(b, &set, false, why);
+    ok = ok && read_array_set(b, &set, false, NULL, why);
     memory_free(file);
     return ok;
 }
@@ -115,9 +115,10 @@ bool read_raw(builder* b, const char* in, error* why)
 static bool put_file(array_file* f, const char* name, const char* folder, const char* path, error* why)
 {
     memset(f, 0, sizeof *f);
+    char inner[80];
     snprintf(f->name, sizeof f->name, "%s", name);
-    return snprintf(f->path, sizeof f->path, "%s/processed/%s", folder, path) < (int)sizeof f->path ||
-           error_set(why, "%s: path is too long", folder);
+    snprintf(inner, sizeof inner, "processed/%s", path);
+    return path_in(f->path, folder, inner, why);
 }
 
 /* IGB's large and full have np.memmap's files under the name .npy. */
@@ -134,34 +135,43 @@ static bool has_header(const builder* b, const char* in, const char* path, error
 }
 
 /* As IGB's loader has it: the first 60 % of all nodes, the next 20 %, the rest. */
-static bool split_by_id(builder* b, error* why)
+static bool split_by_id(builder* b, const void* set, error* why)
 {
+    (void)set;
     const int64_t train = (int64_t)((double)b->num_nodes * .6), val = train + (int64_t)((double)b->num_nodes * .2);
-    if (b->how->split || b->split) return true;
     if (!builder_begin_splits(b, 1, why)) return false;
     for (int64_t v = 0; v < b->num_nodes; v++)
         if (!builder_mark(b, 0, v, v < train ? 1 : v < val ? 2 : 3, why)) return false;
     return true;
 }
 
-/* edges: how the array cites is called. bare: they may be np.memmap's, which is an error that says what reads them. */
-static bool read_papers(builder* b, const char* in, const char* edges, const char* cites, const char* labels, bool bare, error* why)
+enum { CITES, FEAT, LABEL, YEAR, NUM_PAPER_FILES };
+typedef struct { /* a file of processed/, and what its array is called */
+    const char *name, *path;
+} paper_file;
+
+/* Features and labels that are not wanted need not be there. bare: they may be np.memmap's, which is an error that says what reads them. */
+static bool read_papers(builder* b, const char* in, const paper_file* of, int count, bool bare, node_reader* splits, error* why)
 {
-    enum { CITES, FEAT, LABEL, COUNT };
-    array_file* file = memory_new(COUNT * sizeof *file, "names of arrays", why);
-    const array_set set = arrays_of(in, file, COUNT);
-    bool ok = file && put_file(&file[CITES], edges, in, cites, why) && put_file(&file[FEAT], "feat", in, "paper/node_feat.npy", why) &&
-              put_file(&file[LABEL], "label", in, labels, why);
-    for (int k = FEAT; k < COUNT && ok && bare; k++)
-        ok = (k == FEAT ? b->how->features : b->how->labels) || has_header(b, in, file[k].path, why);
-    ok = ok && read_array_set(b, &set, false, why);
+    array_file* file = memory_new((size_t)count * sizeof *file, "names of arrays", why);
+    int used = 0;
+    bool ok = file != NULL;
+    for (int k = 0; k < count && ok; k++) {
+        if ((k == FEAT && !builder_wants_features(b)) || (k == LABEL && !builder_wants_labels(b))) continue;
+        ok = put_file(&file[used], of[k].name, in, of[k].path, why) &&
+             (!bare || k == CITES || has_header(b, in, file[used].path, why));
+        used++;
+    }
+    const array_set set = arrays_of(in, file, used);
+    ok = ok && read_array_set(b, &set, false, splits, why);
     memory_free(file);
     return ok;
 }
 
 bool read_igb(builder* b, const char* in, error* why)
 {
-    return read_papers(b, in, "edges", "paper__cites__paper/edge_index.npy", "paper/node_label_19.npy", true, why) && split_by_id(b, why);
+    static const paper_file of[] = {{"edges", "paper__cites__paper/edge_index.npy"}, {"feat", "paper/node_feat.npy"}, {"label", "paper/node_label_19.npy"}};
+    return read_papers(b, in, of, YEAR, true, split_by_id, why);
 }
 
 static bool mark_year(builder* b, array* a, error* why)
@@ -177,19 +187,13 @@ static bool mark_year(builder* b, array* a, error* why)
     return array_end(a, why);
 }
 
-static bool split_by_year(builder* b, const char* in, error* why)
-{
-    array_file year;
-    array a;
-    if (b->how->split || b->split) return true;
-    if (!put_file(&year, "year", in, "paper/node_year.npy", why) || !array_open_file(&a, year.path, why)) return false;
-    bool ok = mark_year(b, &a, why);
-    array_close(&a);
-    return ok;
-}
+static bool split_by_year(builder* b, const void* set, error* why) { return read_named(b, set, "year", true, mark_year, why); }
 
 bool read_mag240m(builder* b, const char* in, error* why)
 {
-    return read_papers(b, in, "edge_index", "paper___cites___paper/edge_index.npy", "paper/node_label.npy", false, why) &&
-           split_by_year(b, in, why);
+    static const paper_file of[] = {{"edge_index", "paper___cites___paper/edge_index.npy"},
+                                    {"feat", "paper/node_feat.npy"},
+                                    {"label", "paper/node_label.npy"},
+                                    {"year", "paper/node_year.npy"}};
+    return read_papers(b, in, of, NUM_PAPER_FILES, false, split_by_year, why);
 }

@@ -20,13 +20,12 @@ static bool read_shchur_graph(builder* b, const array_set* set, error* why)
     return ok;
 }
 
-static bool read_shchur_features(builder* b, const array_set* set, error* why)
+static bool read_shchur_features(builder* b, const void* set, error* why)
 {
     static const char* const names[3] = {"attr_indptr", "attr_indices", "attr_data"};
     array dense;
     int64_t shape[2];
     sparse_rows m;
-    if (!builder_wants_features(b)) return true;
     if (!array_open(&dense, set, "attr_matrix", false, why)) return false;
     if (dense.in || !arrays_have(set, "attr_indptr")) {
         bool ok = !dense.in || read_dense_features(b, &dense, why);
@@ -46,22 +45,23 @@ static bool read_shchur_features(builder* b, const array_set* set, error* why)
 static bool read_sparse_labels(builder* b, sparse_rows* m, double* value, error* why)
 {
     char place[80];
+    b->place = source_name(m->indices.in);
     for (int64_t v = 0; v < m->rows; v++) {
         int64_t column, count = sparse_next(m, why);
         value[v] = -1;
         if (count < 0) return false;
         if (count > 1) {
             snprintf(place, sizeof place, "node %lld has %lld labels", (long long)v, (long long)count);
-            return builder_multi_label(b->in, place, why);
+            return builder_multi_label(b->place, place, why);
         }
         if (count == 1 && !array_ints(&m->indices, &column, 1, why)) return false;
         if (count == 1) value[v] = (double)column;
     }
     array_close(&m->data); /* not looked at */
-    return sparse_end(m, why) && builder_add_labels(b, value, NULL, why);
+    return sparse_end(m, why) && builder_add_labels(b, value, why);
 }
 
-static bool read_shchur_labels(builder* b, const array_set* set, error* why)
+static bool read_shchur_labels(builder* b, const void* set, error* why)
 {
     static const char* const names[3] = {"labels_indptr", "labels_indices", "labels_data"};
     array dense;
@@ -83,8 +83,7 @@ bool read_shchur(builder* b, const char* in, error* why)
 {
     array_set set;
     if (!arrays_open(&set, in, why)) return false;
-    bool ok = read_shchur_graph(b, &set, why) && read_features_beside(b, why) && read_shchur_features(b, &set, why) &&
-              read_labels_beside(b, why) && (builder_has_labels(b) || read_shchur_labels(b, &set, why));
+    bool ok = read_shchur_graph(b, &set, why) && read_nodes(b, read_shchur_features, read_shchur_labels, NULL, &set, why);
     arrays_close(&set);
     return ok;
 }

@@ -1,7 +1,7 @@
 /* readers.h - one function a format: reads the graph at in and hands it to the builder. */
 #ifndef DATASETS_READERS_H
 #define DATASETS_READERS_H
-#include "datasets/builder.h"
+#include "datasets/graph_arrays.h"
 
 bool read_npz(builder* b, const char* in, error* why);    /* heterophilous graphs: arrays in a zip, undirected */
 bool read_npy(builder* b, const char* in, error* why);    /* a folder of arrays, directed */
@@ -19,6 +19,7 @@ bool read_igb(builder* b, const char* in, error* why);     /* IGB's folder: pape
 bool read_mag240m(builder* b, const char* in, error* why); /* MAG240M's folder: papers that cite papers */
 bool read_raw(builder* b, const char* in, error* why);     /* arrays without headers, which convert_options.raw names, in the folder in */
 
-/* The graph that a set of arrays is, by the names of npz and npy. both: as builder_edges has it. */
-bool read_array_set(builder* b, const array_set* set, bool both, error* why);
+/* The graph that a set of arrays is, by the names of npz and npy. both: as builder_edges has it. splits: what reads them, from the
+   set; NULL: read_splits. */
+bool read_array_set(builder* b, const array_set* set, bool both, node_reader* splits, error* why);
 #endif

@@ -36,6 +36,12 @@ struct source {
 #endif
 };
 
+bool path_in(char path[SOURCE_PATH], const char* folder, const char* name, error* why)
+{
+    const int length = snprintf(path, SOURCE_PATH, "%s/%s", folder, name);
+    return (length > 0 && length < SOURCE_PATH) || error_set(why, "%s: path is too long", folder);
+}
+
 /* ---- packed bytes --------------------------------------------------------------------------------------------- */
 
 /* Up to bytes packed bytes from the file; 0 at the end of the part, -1 on failure or when the file has become

@@ -9,6 +9,10 @@
 
 typedef struct source source;
 
+/* "FOLDER/NAME" into path; false, and an error, where that is too long. */
+enum { SOURCE_PATH = 4096 };
+bool path_in(char path[SOURCE_PATH], const char* folder, const char* name, error* why);
+
 /* Opens a file; one that begins with the two bytes of gzip is inflated (several gzip streams one after the other are
    one stream). NULL on failure. Without zlib a gzip file is refused with a message that names zlib. */
 source* source_open(const char* path, error* why);

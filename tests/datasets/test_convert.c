@@ -1912,7 +1912,7 @@ TEST(a_thousand_splits_are_the_most)
             put_vector(&to, "x", "<f4", NODES, features, 4);
             put_matrix(&to, name[k], k ? "|b1" : "|u1", splits, NODES, marks, 1, false);
             save(zip_end(&z), "most.npz", false);
-            snprintf(words, sizeof words, "most.npz: %d splits; 1 to 1000 are stored", splits);
+            snprintf(words, sizeof words, "most.npz: member %s.npy: %d splits; 1 to 1000 are stored", name[k], splits);
             if (splits != MOST) CHECK(strstr(refused("most.npz", &(convert_options){.format = FORMAT_AUTO}), words));
             else if (converted(&d, "most.npz", &(convert_options){.format = FORMAT_AUTO})) {
                 CHECK(d.num_splits == MOST && d.split[MOST * NODES - 1] == (k ? k : 1) && d.split[MOST * NODES - 2] == 0);
@@ -1978,7 +1978,7 @@ TEST(a_folder_of_no_known_format_is_refused)
 {
     make_folder("nothing");
     CHECK(strstr(refused("nothing", &(convert_options){.format = FORMAT_OGB_BINARY}), "data.npz"));
-    CHECK(strstr(refused("nothing", &(convert_options){.loops = LOOPS_KEEP}), "a folder of no known format"));
+    CHECK(strstr(refused("nothing", &(convert_options){.loops = LOOPS_KEEP}), "nothing: a folder of no known format: none of the files is in it by which ogb, ogb-binary, reddit, graphsaint, igb, mag240m, npy are known (ggnn-data convert --help"));
 }
 
 /* A file of a folder of GraphSAINT's, 3 nodes in a row, replaced by a text; NULL: it is not there. */
@@ -2221,12 +2221,12 @@ TEST(pickles_are_refused_by_name_and_run_nothing)
     test_seed(26);
     model_make(&m, 60);
     save(harmful_pickle(), "split_dict.pkl", false);
-    check_refused_harm("split_dict.pkl", "split_dict.pkl: a pickle, which may run code: none is read");
+    check_refused_harm("split_dict.pkl", "split_dict.pkl: is a pickle, and reading one may run code: it is not read");
     zip_maker z = {0};
     bytes b = harmful_pickle();
     zip_add_npy(&z, "archive/data.pkl", b);
     save(zip_end(&z), "split_dict.pt", false);
-    check_refused_harm("split_dict.pt", "split_dict.pt: a pickle, which may run code: none is read");
+    check_refused_harm("split_dict.pt", "split_dict.pt: is a pickle, and reading one may run code: it is not read");
     model_graphsaint(&m, folders[0], false, false);
     model_reddit(&m, folders[1], false, false);
     model_npy(&m, folders[2], EDGES_INDEX, false);
@@ -2394,11 +2394,11 @@ TEST(bad_arrays_of_sparse_graphs_are_named)
                {{"attr_indices", "<i8", "3,", INTS(1, 2, 1)}, "member attr_indices.npy: row 1: column 2 is outside [0, 2)"},
                {{"attr_indices", "<i8", "3,", INTS(1, 0, -1)}, "member attr_indices.npy: row 2: column -1 is outside [0, 2)"},
                {{"attr_data", NULL, "", INTS(0)}, "no array attr_data.npy"},
-               {{"attr_data", "<f4", "3,", REALS(2, 3, INFINITY)}, "features: row 2, column 1: inf is no number to learn from"},
-               {{"labels_indptr", "<i8", "4,", INTS(0, 0, 2, 2)}, "bad.npz: node 1 has 2 labels: multi-label (several labels a node): one class"},
+               {{"attr_data", "<f4", "3,", REALS(2, 3, INFINITY)}, "member attr_data.npy: features: row 2, column 1: inf is no number to learn from"},
+               {{"labels_indptr", "<i8", "4,", INTS(0, 0, 2, 2)}, "bad.npz: member labels_indices.npy: node 1 has 2 labels: multi-label (several labels a node): one class"},
                {{"labels_indptr", "<i8", "4,", INTS(0, 0, 0, 1)}, "member labels_indptr.npy: ends with 1, there are 2 indices"},
                {{"labels_indptr", "<i8", "3,", INTS(0, 1, 2)}, "member labels_indptr.npy: shape (3); (rows + 1) is expected"},
-               {{"labels_indices", "<i8", "2,", INTS(0, 1048576)}, "label 1048576 of node 2 is no class: -1 (unknown) or 0 to 1048575"}};
+               {{"labels_indices", "<i8", "2,", INTS(0, 1048576)}, "member labels_indices.npy: label 1048576 of node 2 is no class: -1 (unknown) or 0 to 1048575"}};
     enum { GOOD = sizeof good / sizeof *good };
     static const float features[] = {0, 2, 3, 0, 0, 4};
     dataset d;
@@ -2488,7 +2488,7 @@ TEST(halves_are_finite)
         put_matrix(&to, "edges", "<i8", 2, 2, edges, 8, false);
         put_matrix(&to, "x", "<f4", 3, 2, features, 4, false);
         save(zip_end(&z), "half.npz", false);
-        snprintf(words, sizeof words, "half.npz: features: row 1, column 1: %g is beyond fp16 (65,504)", (double)value[k]);
+        snprintf(words, sizeof words, "half.npz: member x.npy: features: row 1, column 1: %g is beyond fp16 (65,504)", (double)value[k]);
         if (k > 3) CHECK(strstr(refused("half.npz", &(convert_options){.half = true}), words));
         else if (converted(&d, "half.npz", &(convert_options){.half = true})) {
             CHECK_EQ(((const uint16_t*)d.feat.rows)[3], k % 2 ? 0xFBFF : 0x7BFF);
@@ -2511,7 +2511,7 @@ TEST(bad_arrays_of_edges_lists_and_splits_are_named)
     } bad[] = {{0, {"edge_index", "<i8", "1, 4", INTS(0, 1, 1, 2)}, "member edge_index.npy: shape (1, 4); (2, E) or (E, 2) is expected"},
                {0, {"edge_index", "<i8", "4,", INTS(0, 1, 1, 2)}, "member edge_index.npy: shape (4); (2, E) or (E, 2) is expected"},
                {0, {"edge_index", "<i8", "2, 2", INTS(0, 1, 1, 3)}, "edge 1: node id 3 is outside [0, 3)"},
-               {0, {"edge_index", NULL, "", INTS(0)}, "neither edges, edge_index, indptr, adj_indptr nor format and shape are among feat, label, train, val"},
+               {0, {"edge_index", NULL, "", INTS(0)}, "neither edges, edge_index, indptr, row_ptr, adj_indptr nor format and shape are among feat, label, train, val"},
                {0, {"feat", "<f4", "", REALS(1)}, "member feat.npy: shape (); (nodes, ...) is expected"},
                {0, {"feat", "<f4", "3, 0", "", 0}, "member feat.npy: shape (3, 0); (nodes, ...) is expected"},
                {0, {"feat", "<f4", "3, 1", REALS(1, NAN, 3)}, "features: row 1, column 0: nan is no number to learn from"},
@@ -2717,7 +2717,7 @@ TEST(bad_files_of_an_ogb_folder_are_named_by_line_and_byte)
                {{"raw/edge", "0,1\n1,2,5\n"}, "edge.csv: line 2, byte 5: more columns than expected: \"5\""},
                {{"raw/edge", "0,1\n1\n"}, "edge.csv: line 2, byte 2: the line ends, a number is expected"},
                {{"raw/edge", "# src,dst\n0,1\n"}, "edge.csv: line 1, byte 1: no number: \"# src\""},
-               {{"raw/node-feat", "1,2\n3,4\n5,6\n7,8\n"}, "o: more than 3 rows of features, one a node"},
+               {{"raw/node-feat", "1,2\n3,4\n5,6\n7,8\n"}, "o/raw/node-feat.csv: more than 3 rows of features, one a node"},
                {{"raw/node-feat", "1,2\n3,4\n"}, "node-feat.csv: 2 rows for 3 nodes (truncated?)"},
                {{"raw/node-feat", "1,2\n3\n5,6\n"}, "node-feat.csv: line 2, byte 2: the line ends"},
                {{"raw/node-feat", "1,2\n3,4,5\n5,6\n"}, "node-feat.csv: line 2, byte 5: more columns than expected: \"5\""},
@@ -2737,7 +2737,7 @@ TEST(bad_files_of_an_ogb_folder_are_named_by_line_and_byte)
                {{"split/s/train", "0\n3\n"}, "split/s/train.csv: line 2, byte 1: a node outside [0, 3): \"3\""},
                {{"split/s/valid", "-1\n"}, "split/s/valid.csv: line 1, byte 1: a node outside [0, 3): \"-1\""},
                {{"split/s/test", "2,1\n"}, "split/s/test.csv: line 1, byte 3: more columns than expected: \"1\""},
-               {{"split/s/valid", "1\n0\n"}, "o: split 0: node 0 is in train and in val"},
+               {{"split/s/valid", "1\n0\n"}, "o/split/s/valid.csv: split 0: node 0 is in train and in val"},
                {{"split/s/test", NULL}, "o: neither split/s/test.csv.gz nor split/s/test.csv is there"},
                {{"raw/num-edge-list", NULL}, "o: neither raw/num-edge-list.csv.gz nor raw/num-edge-list.csv is there"}};
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
@@ -3346,14 +3346,14 @@ TEST(bad_files_of_an_ogb_binary_folder_are_named)
         {{"data", "edge_index", "<i8", "2, 2", (const int64_t[]){0, -1, 1, 2}, 32}, "b: edge 1: node id -1 is outside [0, 3)"},
         {{"data", "edge_index", "|O", "2, 2", three, 32}, "edge_index.npy: elements of type '|O' (pickled Python objects)"},
         {{"data", "node_feat", "<f4", "2, 2", three, 16}, "node_feat.npy: shape (2, 2); (nodes, width) is expected"},
-        {{"data", "node_feat", "<f4", "3, 1", (const float[]){1, NAN, 2}, 12}, "b: features: row 1, column 0: nan is no number"},
+        {{"data", "node_feat", "<f4", "3, 1", (const float[]){1, NAN, 2}, 12}, "b/raw/data.npz: member node_feat.npy: features: row 1, column 0: nan is no number"},
         {{"data", "edge_feat", "<f4", "3, 1", (const float[]){1, 2, 3}, 12}, "edge_feat.npy: 3 rows of features for 2 edges"},
         {{"data", "extra", "<f4", "3, 1", three, 12}, "b/raw/data.npz: member extra.npy: no array of OGB's, whose names begin with node_ or edge_"},
         {{"data", "nod", "<f4", "3, 1", three, 12}, "member nod.npy: no array of OGB's"},
         {{"node-label", "node_label", "<f4", "2, 1", (const float[]){1, 2}, 8}, "b/raw/node-label.npz: member node_label.npy: shape (2, 1); (nodes), one label a node, is expected"},
         {{"node-label", "node_label", "<f4", "3, 2", three, 24}, "node_label.npy: shape (3, 2): multi-label (several labels a node)"},
         {{"node-label", "node_label", "<f4", "3, 1", (const float[]){1, INFINITY, 2}, 12}, "node_label.npy: element 1: inf as a 32-bit float"},
-        {{"node-label", "node_label", "<i8", "3, 1", (const int64_t[]){0, -2, 0}, 24}, "b: label -2 of node 1 is no class"}};
+        {{"node-label", "node_label", "<i8", "3, 1", (const int64_t[]){0, -2, 0}, 24}, "b/raw/node-label.npz: member node_label.npy: label -2 of node 1 is no class"}};
     char path[600];
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
         save_binary(&bad[k].other, "b/raw");
@@ -3368,7 +3368,7 @@ TEST(bad_files_of_an_ogb_binary_folder_are_named)
     static const struct {
         const char *file, *text, *words;
     } split[] = {{"b/split/s/train.csv", "0\n3\n", "b/split/s/train.csv: line 2, byte 1: a node outside [0, 3): \"3\""},
-                 {"b/split/s/test.csv", "0\n", "b: split 0: node 0 is in train and in test"},
+                 {"b/split/s/test.csv", "0\n", "b/split/s/test.csv: split 0: node 0 is in train and in test"},
                  {"b/split/s/valid.csv", "1,1\n", "valid.csv: line 1, byte 3: more columns than expected"},
                  {"b/split/s/valid.csv", NULL, "b: neither split/s/valid.csv.gz nor split/s/valid.csv is there"}};
     for (int k = 0; k < 4; k++) {
@@ -3413,6 +3413,11 @@ TEST(a_split_that_is_a_pickle_is_refused_and_not_read)
         const char* message = refused("p", &(convert_options){.format = FORMAT_AUTO});
         if (!CHECK(strstr(message, "p/split/time/split_dict.pt: is a pickle, and reading one may run code: it is not read. Put train.csv, valid.csv and test.csv beside it")))
             printf("    %s\n", message);
+        save(harm(), binary ? "p/raw/data.npz" : "p/raw/edge.csv", false); /* no edge has been read by then */
+        CHECK(strstr(refused("p", &(convert_options){.format = binary ? FORMAT_OGB_BINARY : FORMAT_OGB}), "split_dict.pt: is a pickle"));
+        if (binary) model_ogb_binary(&m, "p", false, false);
+        else model_ogb(&m, "p", false);
+        for (int k = 0; k < 3; k++) remove(folder_path(path, part[k]));
         if (converted(&d, "p", &(convert_options){.split = true, .share = {.5, .25, .25}})) {
             CHECK_EQ(d.num_splits, 1);
             dataset_close(&d);
@@ -3522,13 +3527,15 @@ TEST(without_features_the_rest_is_read)
     }
     char text[4096], in[600], out[600];
     error why = {""};
-    convert_options said = how;
-    said.report = tmpfile();
-    CHECK(convert(folder_path(in, files[0]), folder_path(out, "out.ggnn"), &said, &why));
-    rewind(said.report);
-    text[fread(text, 1, sizeof text - 1, said.report)] = 0;
-    CHECK(strstr(text, "features   left out\n"));
-    fclose(said.report);
+    for (int made = 0; made < 2; made++) { /* none are left out where some are made up */
+        convert_options said = made ? more : how;
+        said.report = tmpfile();
+        CHECK(convert(folder_path(in, files[0]), folder_path(out, "out.ggnn"), &said, &why));
+        rewind(said.report);
+        text[fread(text, 1, sizeof text - 1, said.report)] = 0;
+        CHECK((strstr(text, "features   left out\n") != NULL) == !made && (strstr(text, "features   3 wide") != NULL) == made);
+        fclose(said.report);
+    }
     for (int k = 1; k < 6; k++) remove_tree(folder_path(in, files[k]));
 }
 

@@ -66,7 +66,7 @@ TEST(halves_stay_halves_to_the_bit)
     }
     half[9] = 0x7C00;
     put_npy(&to, "feat", npy_of("<f2", "31744, 2", false, half, sizeof half));
-    CHECK(strstr(refused("halves", &how[0]), "halves: features: row 4, column 1: inf is no number to learn from"));
+    CHECK(strstr(refused("halves", &how[0]), "halves/feat.npy: features: row 4, column 1: inf is no number to learn from"));
     remove_tree(folder_path((char[600]){0}, "halves"));
 }
 
@@ -103,6 +103,20 @@ TEST(pairs_and_planes_are_told_by_their_shape)
     put_matrix(&(array_sink){NULL, "shapes"}, "edge_index", "<i8", 3, 3, (const int64_t[9]){0}, 8, false);
     CHECK(strstr(refused("shapes", &(convert_options){.num_nodes = 3}), "edge_index.npy: shape (3, 3); (2, E) or (E, 2) is expected"));
     remove_tree(folder_path((char[600]){0}, "shapes"));
+}
+
+/* An archive of row_ptr and col_idx is known by them: out-neighbours. */
+TEST(an_npz_of_out_neighbours_is_known)
+{
+    zip_maker z = {0};
+    array_sink to = {&z, NULL};
+    dataset d;
+    put_vector(&to, "row_ptr", "<i8", 4, (const int64_t[]){0, 2, 2, 2}, 8);
+    put_vector(&to, "col_idx", "<i4", 2, (const int32_t[]){1, 2}, 4);
+    save(zip_end(&z), "out.npz", false);
+    if (!converted(&d, "out.npz", &(convert_options){.direction = DIRECTION_AS_IS})) return;
+    CHECK(d.num_nodes == 3 && d.csc.indptr[1] == 0 && d.csc.indptr[2] == 1 && d.csc.indptr[3] == 2 && d.csc.indices[0] == 0 && d.csc.indices[1] == 0);
+    dataset_close(&d);
 }
 
 /* ---- beside ---------------------------------------------------------------------------------------------------- */
@@ -158,6 +172,25 @@ TEST(files_beside_any_format_give_what_arrays_in_it_give)
     for (size_t k = 0; k < sizeof files / sizeof *files; k++) gives("whole.ggnn", files[k], &how);
     how.num_nodes = MODEL_NODES;
     gives("whole.ggnn", files[0], &how);
+}
+
+/* The sections have one order, whether a part comes from the format or from a file beside it. */
+TEST(features_come_before_labels_and_these_before_splits)
+{
+    static const char* const order[] = {"indptr", "indices", "feat", "label", "split"};
+    test_seed(41);
+    model_make(&m, 60);
+    save_beside();
+    model_list(&m, "order.csv", "", ",", 0, false, false);
+    model_npz(&m, "order.npz", EDGES_PAIRS, false, false);
+    for (int beside = 0; beside < 8; beside++) { /* bits: features, labels, split */
+        dataset d;
+        const convert_options how = {.features = beside & 1 ? features : NULL, .labels = beside & 2 ? labels : NULL, .split_file = beside & 4 ? splits : NULL};
+        if (!converted(&d, beside == 7 ? "order.csv" : "order.npz", &how)) continue;
+        if (CHECK_EQ(d.file.num_sections, 5))
+            for (int i = 0; i < 5; i++) CHECK(strcmp(d.file.section[i].name, order[i]) == 0);
+        dataset_close(&d);
+    }
 }
 
 /* One of the three alone takes the place of the format's, and leaves the others. */
@@ -233,10 +266,24 @@ TEST(files_beside_a_format_that_do_not_fit_are_refused_by_their_sizes)
     char x[700];
     dataset d;
     zip_maker z = {0};
+    snprintf(x, sizeof x, "%s/misfit/l-wide.npy", folder); /* before any edge is read: there is none to read */
+    save_raw("misfit", "bad.csv", "no edge\n", 8);
+    CHECK(strstr(refused("misfit/bad.csv", &(convert_options){.labels = x}), "l-wide.npy: shape (4, 2): multi-label"));
     put_matrix(&(array_sink){&z, NULL}, "edges", "<i8", 2, 2, (const int64_t[]){0, 1, 2, 3}, 8, false);
     put_matrix(&(array_sink){&z, NULL}, "label", "<f4", 4, 2, row, 4, false);
     save(zip_end(&z), "several.npz", false);
     CHECK(strstr(refused("several.npz", &(convert_options){.format = FORMAT_AUTO}), "multi-label"));
+    static const uint8_t many[1001 * 4];
+    static const char* const words[] = {"x-nan.npy: features: row 2, column 0: nan is no number", "l-neg.npy: label -7 of node 2 is no class",
+                                        "s-many.npy: 1001 splits; 1 to 1000 are stored"};
+    put_matrix(&to, "x-nan", "<f4", 4, 1, (const float[]){1, 2, NAN, 3}, 4, false);
+    put_vector(&to, "l-neg", "<i4", 4, (const int32_t[]){0, 1, -7, 0}, 4);
+    put_matrix(&to, "s-many", "|u1", 1001, 4, many, 1, false);
+    for (int k = 0; k < 3; k++) { /* the file is named, not IN */
+        snprintf(x, sizeof x, "%s/misfit/%.*s.npy", folder, (int)strcspn(words[k], "."), words[k]);
+        const char* message = refused("misfit/e.csv", &(convert_options){.features = k == 0 ? x : NULL, .labels = k == 1 ? x : NULL, .split_file = k == 2 ? x : NULL});
+        if (!CHECK(strstr(message, words[k]))) printf("    %s\n", message);
+    }
     snprintf(x, sizeof x, "%s/misfit/l-f4.npy", folder);
     if (converted(&d, "several.npz", &(convert_options){.labels = x})) { /* one label in place of several */
         CHECK(d.num_nodes == 4 && d.label);
@@ -470,6 +517,33 @@ TEST(mag240ms_folder_keeps_halves_and_splits_by_year)
     CHECK(strstr(refused("mag", &(convert_options){.format = FORMAT_AUTO}), "paper/node_label.npy: No such file"));
 }
 
+/* --no-features needs no file of features: labels say how many nodes there are. */
+TEST(papers_without_features_need_no_file_of_them)
+{
+    test_seed(42);
+    model_make(&m, 50);
+    for (int mag = 0; mag < 2; mag++) {
+        dataset d;
+        char path[600];
+        model_papers(&m, "bare-papers", mag);
+        remove(folder_path(path, "bare-papers/processed/paper/node_feat.npy"));
+        CHECK(strstr(refused("bare-papers", &(convert_options){.format = FORMAT_AUTO}), "paper/node_feat.npy: No such file"));
+        if (!converted(&d, "bare-papers", &(convert_options){.no_features = true})) continue;
+        CHECK(d.num_nodes == MODEL_NODES && !d.feat.rows && d.label && d.num_splits == 1);
+        dataset_close(&d);
+        remove_tree(folder_path(path, "bare-papers"));
+    }
+    make_folder("npy-bare");
+    array_sink to = {NULL, "npy-bare"};
+    put_edge_arrays(&to, &m, EDGES_CSC, false);
+    put_vector(&to, "label", "<i8", MODEL_NODES, m.label, 8);
+    save_raw("npy-bare", "feat.npy", "no array", 8);
+    dataset d;
+    if (!converted(&d, "npy-bare", &(convert_options){.no_features = true})) return; /* it is not opened */
+    CHECK(d.num_nodes == MODEL_NODES);
+    dataset_close(&d);
+}
+
 /* Objects are pickled: they are refused by their type, before any of them is read. */
 TEST(arrays_of_objects_are_refused)
 {
@@ -514,6 +588,8 @@ TEST(the_command_takes_arrays_and_keeps_what_it_reads)
               {2, "F/c.csv\tF/none.ggnn\t--split\tF/beside/s.npy\t--train\tdegree"},
               {2, "F/c.csv\tF/none.ggnn\t--split\tF/beside/s.npy\t--classes\t3"},
               {2, "F/c.csv\tF/none.ggnn\t--fp16\t--fp32"},
+              {2, "F/missing.csv\tF/none.ggnn\t--features\tF/beside/x.npy\t--random-features\t8"},
+              {2, "F/missing.csv\tF/none.ggnn\t--labels\tF/beside/y.npy\t--classes\t3"},
               {2, "F/c.csv\tF/beside/x.npy\t--features\tF/beside/x.npy"},
               {2, "F/c.csv\tF/beside/y.npy\t--labels\tF/beside/y.npy"},
               {2, "F/c.csv\tF/beside/s.npy\t--split\tF/beside/s.npy"},
@@ -604,7 +680,9 @@ int main(int argc, char** argv)
     folder_make();
     RUN(halves_stay_halves_to_the_bit);
     RUN(pairs_and_planes_are_told_by_their_shape);
+    RUN(an_npz_of_out_neighbours_is_known);
     RUN(files_beside_any_format_give_what_arrays_in_it_give);
+    RUN(features_come_before_labels_and_these_before_splits);
     RUN(each_file_beside_a_format_stands_in_place_of_one_part);
     RUN(files_beside_a_format_that_do_not_fit_are_refused_by_their_sizes);
     RUN(raw_arrays_give_the_graph_that_npy_gives);
@@ -613,6 +691,7 @@ int main(int argc, char** argv)
     RUN(igbs_folder_is_read_with_its_loaders_split);
     RUN(a_memmap_of_igb_is_refused_with_the_command_that_reads_it);
     RUN(mag240ms_folder_keeps_halves_and_splits_by_year);
+    RUN(papers_without_features_need_no_file_of_them);
     RUN(arrays_of_objects_are_refused);
     RUN(the_command_takes_arrays_and_keeps_what_it_reads);
     RUN(each_allocation_for_arrays_may_fail);

@@ -70,7 +70,7 @@ class Pickles(Folder):
             data = pickle.dumps(Harm(self.ran), protocol)
             with open(self.path("split_dict.pkl"), "wb") as file:
                 file.write(data)
-            self.refused("split_dict.pkl", "split_dict.pkl: a pickle, which may run code" if protocol >= 2 else "split_dict.pkl: line 1")
+            self.refused("split_dict.pkl", "split_dict.pkl: is a pickle, and reading one may run code: it is not read" if protocol >= 2 else "split_dict.pkl: line 1")
             self.check_harm(lambda data=data: pickle.loads(data))
 
     def test_the_pickle_of_the_tests_in_c_makes_its_file(self):

@@ -756,6 +756,15 @@ TEST(json_of_megabytes_is_read_by_a_window)
     json_stream_close(&j);
 }
 
+TEST(a_path_that_is_too_long_is_refused)
+{
+    static char deep[SOURCE_PATH], path[SOURCE_PATH];
+    error why = {""};
+    memset(deep, 'a', SOURCE_PATH - 4);
+    CHECK(path_in(path, deep, "bc", &why) && strlen(path) == SOURCE_PATH - 1 && strcmp(path + SOURCE_PATH - 5, "a/bc") == 0);
+    CHECK(!path_in(path, deep, "bcd", &why) && strstr(why.text, ": path is too long"));
+}
+
 int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : NULL;
@@ -786,6 +795,7 @@ int main(int argc, char** argv)
     RUN(keys_of_json_have_escapes_and_utf8);
     RUN(a_zero_byte_is_no_json);
     RUN(json_of_megabytes_is_read_by_a_window);
+    RUN(a_path_that_is_too_long_is_refused);
     folder_remove();
     return test_finish();
 }
