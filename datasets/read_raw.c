@@ -14,7 +14,14 @@
 
 #define KEYS "indptr|indices|row_ptr|col_idx|edge_index|edges|weight|feat|edge_feat|label|split|train|val|test|external_id"
 #define TYPES "bool|i8|u8|i16|u16|i32|u32|i64|u64|f16|f32|f64"
-enum { NUM_KEYS = 15, WORD_MAX = 3000 };
+enum { WORD_MAX = 3000 };
+
+static int count_keys(void)
+{
+    int count = 1;
+    for (const char* at = KEYS; *at; at++) count += *at == '|';
+    return count;
+}
 
 /* The text behind the last colon of a word, which is cut off; NULL: there is none. */
 static char* cut_last(char* word)
@@ -72,8 +79,8 @@ static bool parse_word(array_file* f, const char* word, const char* folder, erro
     return true;
 }
 
-/* Words by spaces. Returns how many files there are; -1 on failure. */
-static int parse_raw(array_file file[NUM_KEYS], const char* spec, const char* folder, error* why)
+/* Words by spaces, into (count_keys()) files, as no key is there twice. Returns how many files there are; -1 on failure. */
+static int parse_raw(array_file* file, const char* spec, const char* folder, error* why)
 {
     int count = 0;
     for (const char* at = spec + strspn(spec, " "); *at; at += strspn(at, " ")) {
@@ -100,7 +107,7 @@ static bool has_edges(const array_set* set)
 bool read_raw(builder* b, const char* in, error* why)
 {
     static const char needs[] = "edges, edge_index, indptr and indices, or row_ptr and col_idx are needed";
-    array_file* file = memory_new(NUM_KEYS * sizeof *file, "names of arrays", why);
+    array_file* file = memory_new((size_t)count_keys() * sizeof *file, "names of arrays", why);
     const int count = file ? parse_raw(file, b->how->raw, in, why) : -1;
     const array_set set = arrays_of("--raw", file, count);
     bool ok = count >= 0 && (has_edges(&set) || error_set(why, "--raw: %s", needs));

@@ -315,6 +315,10 @@ TEST(raw_arrays_give_the_graph_that_npy_gives)
         gives("whole.ggnn", "raw", &(convert_options){.raw = specs[k]});
         gives("whole.ggnn", "raw", &(convert_options){.raw = specs[k], .format = FORMAT_RAW, .memory = 1 << 20});
     }
+    /* every key at once is room enough, the last one's file not being there */
+    CHECK(strstr(refused("raw", &(convert_options){.raw = "indptr=a:i64 indices=a:i32 row_ptr=a:i64 col_idx=a:i32 edge_index=a:i64 weight=a:f32 feat=a:f32:1 "
+                                                          "edge_feat=a:f32:1 label=none:i8 split=a:u8 train=a:u8 val=a:u8 test=a:u8 external_id=a:i64 edges=a:i64"}),
+                 "raw/none: No such file"));
     put_vector(&(array_sink){NULL, "raw"}, "y", "<i8", MODEL_NODES, m.label, 8);
     snprintf(with, sizeof with, "edges=pairs.i32:i32 feat=%s/raw/feat.f32:f32:5 label=y.npy split=split.u8:u8:40", folder);
     gives("whole.ggnn", "raw", &(convert_options){.raw = with}); /* a path of its own, and a .npy */
