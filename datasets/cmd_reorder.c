@@ -104,7 +104,8 @@ static bool write_external_names(job* r, error* why)
 static bool write_names(job* r, error* why)
 {
     const int64_t n = r->data.num_nodes;
-    if (r->data.name && !r->data.external_id) return write_external_names(r, why);
+    if (r->data.name && !write_external_names(r, why)) return false;
+    if (r->data.name && !r->data.external_id) return true;
     int64_t* out = ggnn_file_reserve(&r->out, "external_id", GGNN_FILE_I64, 1, &n);
     if (!out) return writer_fails(r, why);
     for (int64_t i = 0; i < n; i++) out[i] = r->data.external_id ? r->data.external_id[r->order[i]] : (int64_t)r->order[i];

@@ -410,6 +410,45 @@ TEST(reordered_nodes_keep_their_names)
     dataset_close(&by);
 }
 
+/* folder/from, and an external id of each node: 1,000 and its number. */
+static bool add_external_ids(const char* from, const char* to)
+{
+    char in[600], out[600];
+    ggnn_file f;
+    ggnn_file_writer w;
+    int64_t id[MODEL_NODES];
+    for (int v = 0; v < MODEL_NODES; v++) id[v] = 1000 + v;
+    if (!ggnn_file_open(&f, folder_path(in, from))) return false;
+    bool good = ggnn_file_create(&w, folder_path(out, to));
+    for (int64_t i = 0; i < f.num_sections && good; i++) good = ggnn_file_copy(&w, &f, &f.section[i]);
+    const int64_t nodes = ggnn_file_find(&f, "indptr")->dim[0] - 1;
+    good = good && ggnn_file_append(&w, "external_id", GGNN_FILE_I64, 1, &nodes, id) && ggnn_file_commit(&w);
+    ggnn_file_close(&f);
+    return good;
+}
+
+TEST(reordered_nodes_keep_names_and_external_ids)
+{
+    char path[2][600];
+    dataset d, by;
+    error why = {""};
+    test_seed(46);
+    model_make(&m, 150);
+    save_named("two.csv", "", ",", true, false);
+    if (!CHECK(convert(folder_path(path[0], "two.csv"), folder_path(path[1], "one.ggnn"), &bare, &why) && add_external_ids("one.ggnn", "two.ggnn"))) return;
+    CHECK_EQ(on_folder(rank_main, "rank F/two.ggnn --by degree"), 0);
+    CHECK_EQ(on_folder(reorder_main, "reorder F/two.ggnn F/both.ggnn"), 0);
+    CHECK_EQ(on_folder(verify_main, "verify F/both.ggnn"), 0);
+    if (!CHECK(dataset_open(&d, folder_path(path[0], "two.ggnn"), &why) && dataset_open(&by, folder_path(path[1], "both.ggnn"), &why))) return;
+    CHECK(by.external_id && by.name && same_named_edges(&d, &by) && same_named_edges(&by, &d));
+    for (int64_t v = 0; by.external_id && by.name && v < by.num_nodes; v++) { /* both are those of one node */
+        const int64_t was = by.external_id[v] - 1000, length = d.name_at[was + 1] - d.name_at[was];
+        CHECK(by.name_at[v + 1] - by.name_at[v] == length && memcmp(by.name + by.name_at[v], d.name + d.name_at[was], (size_t)length) == 0);
+    }
+    dataset_close(&d);
+    dataset_close(&by);
+}
+
 /* A file of three nodes and two edges, whose names are these. */
 static void write_names(const char* bytes_of, int64_t bytes_count, const int64_t* at, int64_t at_count)
 {
@@ -608,6 +647,7 @@ int main(int argc, char** argv)
     RUN(names_that_memory_does_not_hold_say_how_much_would);
     RUN(names_come_back_from_every_export);
     RUN(reordered_nodes_keep_their_names);
+    RUN(reordered_nodes_keep_names_and_external_ids);
     RUN(names_of_a_file_that_cannot_be_are_found);
     RUN(names_in_arrays_are_checked);
     RUN(the_command_takes_names);
