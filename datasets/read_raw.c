@@ -128,26 +128,31 @@ static bool put_file(array_file* f, const char* name, const char* folder, const 
     return path_in(f->path, folder, inner, why);
 }
 
-/* IGB's large and full have np.memmap's files under the name .npy. */
-static bool has_header(const builder* b, const char* in, const char* path, error* why)
+/* IGB's large and full have np.memmap's files under the name .npy: 32-bit floats without a header. */
+static bool take_bare(const builder* b, array_file* f, int64_t width, error* why)
 {
-    char magic[6] = "", folder[600];
-    const int64_t bytes = source_file_bytes(path, why);
+    char magic[6] = "", shown[256];
+    const int64_t bytes = source_file_bytes(f->path, why);
     if (bytes < 0) return false;
-    if (bytes >= 6 && !source_peek(path, 0, magic, 6, "its first bytes", why)) return false;
+    if (bytes >= 6 && !source_peek(f->path, 0, magic, 6, "its first bytes", why)) return false;
     if (memcmp(magic, "\x93NUMPY", 6) == 0 || memcmp(magic, "\x1f\x8b", 2) == 0) return true;
-    return error_set(why, "%s: elements without a .npy header, as IGB's large and full have them. This reads them: ggnn-data convert %s/processed %s --raw \"edges=paper__cites__paper/edge_index.npy "
-                          "feat=paper/node_feat.npy:f32:1024 label=paper/node_label_19.npy:f32\" --split 60:20:20",
-                     path, printable(folder, sizeof folder, in), b->path);
+    f->kind = 'f';
+    f->size = sizeof(float);
+    f->width = width;
+    if (b->how->report) fprintf(b->how->report, "no header  %s: taken for 32-bit floats, as IGB's large and full have them\n", printable(shown, sizeof shown, f->path));
+    return true;
 }
 
-/* As IGB's loader has it: the first 60 % of all nodes, the next 20 %, the rest. */
+int64_t igb_labelled(int64_t nodes) { return nodes == 269346174 ? 227130858 : nodes; }
+
+/* As IGB's loader has it: the first 60 % of the nodes with a label, the next 20 %, the rest. */
 static bool split_by_id(builder* b, const void* set, error* why)
 {
     (void)set;
-    const int64_t train = (int64_t)((double)b->num_nodes * .6), val = train + (int64_t)((double)b->num_nodes * .2);
+    const int64_t nodes = igb_labelled(b->num_nodes);
+    const int64_t train = (int64_t)((double)nodes * .6), val = train + (int64_t)((double)nodes * .2);
     if (!builder_begin_splits(b, 1, why)) return false;
-    for (int64_t v = 0; v < b->num_nodes; v++)
+    for (int64_t v = 0; v < nodes; v++)
         if (!builder_mark(b, 0, v, v < train ? 1 : v < val ? 2 : 3, why)) return false;
     return true;
 }
@@ -157,8 +162,8 @@ typedef struct { /* a file of processed/, and what its array is called */
     const char *name, *path;
 } paper_file;
 
-/* Features and labels that are not wanted need not be there. bare: they may be np.memmap's, which is an error that says what reads them. */
-static bool read_papers(builder* b, const char* in, const paper_file* of, int count, bool bare, node_reader* splits, error* why)
+/* Features and labels that are not wanted need not be there. width: of features that may lack a header, as labels then may; 0: none may. */
+static bool read_papers(builder* b, const char* in, const paper_file* of, int count, int64_t width, node_reader* splits, error* why)
 {
     array_file* file = memory_new((size_t)count * sizeof *file, "names of arrays", why);
     int used = 0;
@@ -166,7 +171,7 @@ static bool read_papers(builder* b, const char* in, const paper_file* of, int co
     for (int k = 0; k < count && ok; k++) {
         if ((k == FEAT && !builder_wants_features(b)) || (k == LABEL && !builder_wants_labels(b))) continue;
         ok = put_file(&file[used], of[k].name, in, of[k].path, why) &&
-             (!bare || k == CITES || has_header(b, in, file[used].path, why));
+             (!width || k == CITES || take_bare(b, &file[used], k == FEAT ? width : 0, why));
         used++;
     }
     const array_set set = arrays_of(in, file, used);
@@ -178,7 +183,7 @@ static bool read_papers(builder* b, const char* in, const paper_file* of, int co
 bool read_igb(builder* b, const char* in, error* why)
 {
     static const paper_file of[] = {{"edges", "paper__cites__paper/edge_index.npy"}, {"feat", "paper/node_feat.npy"}, {"label", "paper/node_label_19.npy"}};
-    return read_papers(b, in, of, YEAR, true, split_by_id, why);
+    return read_papers(b, in, of, YEAR, 1024, split_by_id, why);
 }
 
 static bool mark_year(builder* b, array* a, error* why)
@@ -202,5 +207,5 @@ bool read_mag240m(builder* b, const char* in, error* why)
                                     {"feat", "paper/node_feat.npy"},
                                     {"label", "paper/node_label.npy"},
                                     {"year", "paper/node_year.npy"}};
-    return read_papers(b, in, of, NUM_PAPER_FILES, false, split_by_year, why);
+    return read_papers(b, in, of, NUM_PAPER_FILES, 0, split_by_year, why);
 }

@@ -16,6 +16,8 @@ bool read_snap(builder* b, const char* in, error* why);
 bool read_konect(builder* b, const char* in, error* why);
 bool read_mtx(builder* b, const char* in, error* why);
 bool read_igb(builder* b, const char* in, error* why);     /* IGB's folder: papers that cite papers */
+/* How many of IGB's nodes, the first ones, have one of its 19 labels: all, but of its full graph. */
+int64_t igb_labelled(int64_t nodes);
 bool read_mag240m(builder* b, const char* in, error* why); /* MAG240M's folder: papers that cite papers */
 bool read_raw(builder* b, const char* in, error* why);     /* arrays without headers, which convert_options.raw names, in the folder in */
 

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "datasets/commands.h"
+#include "datasets/readers.h"
 #include "tests/convert_tool.h"
 
 static model m;
@@ -453,36 +454,37 @@ TEST(igbs_folder_is_read_with_its_loaders_split)
     dataset_close(&d);
 }
 
-/* The error has the command, and the command does it. */
-TEST(a_memmap_of_igb_is_refused_with_the_command_that_reads_it)
+/* Features, labels or both are np.memmap's: what they hold is what arrays with a header would. */
+TEST(igbs_memmaps_are_read_as_its_arrays)
 {
     static const float row[3][1024] = {{1, 2}, {3, 4}, {5, 6}}, label[] = {7, 0, 18};
     static const int64_t edges[] = {0, 1, 1, 2, 2, 0};
-    char spec[400] = "", word[1000];
-    dataset d;
+    char whole[600], out[600];
     make_folder("large");
     make_folder("large/processed");
     make_folder("large/processed/paper");
     make_folder("large/processed/paper__cites__paper");
     put_matrix(&(array_sink){NULL, "large/processed/paper__cites__paper"}, "edge_index", "<i8", 3, 2, edges, 8, false);
+    for (int bare = 0; bare < 4; bare++) {
+        error why = {""};
+        if (bare & 1) save_raw("large/processed/paper", "node_feat.npy", row, sizeof row);
+        else put_matrix(&(array_sink){NULL, "large/processed/paper"}, "node_feat", "<f4", 3, 1024, row, 4, false);
+        if (bare & 2) save_raw("large/processed/paper", "node_label_19.npy", label, sizeof label);
+        else put_vector(&(array_sink){NULL, "large/processed/paper"}, "node_label_19", "<f4", 3, label, 4);
+        const char* name = bare ? "bare.ggnn" : "headed.ggnn";
+        CHECK(convert(folder_path(whole, "large"), folder_path(out, name), &(convert_options){.format = FORMAT_AUTO}, &why));
+        if (bare) CHECK(same_files(folder_path(whole, "headed.ggnn"), out));
+    }
+    check_reported("large", "no header", true);
+    save_raw("large/processed/paper", "node_feat.npy", row, sizeof row - 4);
+    CHECK(strstr(refused("large", &(convert_options){.format = FORMAT_IGB}), "large/processed/paper/node_feat.npy: "));
     save_raw("large/processed/paper", "node_feat.npy", row, sizeof row);
-    put_vector(&(array_sink){NULL, "large/processed/paper"}, "node_label_19", "<f4", 3, label, 4);
-    const char* message = refused("large", &(convert_options){.format = FORMAT_AUTO});
-    CHECK(strstr(message, "large/processed/paper/node_feat.npy: elements without a .npy header, as IGB's large and full have them"));
-    save_raw("large/processed/paper", "node_label_19.npy", label, sizeof label);
-    const char* raw = strstr(message, " --raw \"");
-    if (!CHECK(raw && strstr(message, "\" --split 60:20:20"))) return;
-    snprintf(spec, sizeof spec, "%.*s", (int)strcspn(raw + 8, "\""), raw + 8);
-    snprintf(word, sizeof word, "ggnn-data convert %s/large/processed %s/none.ggnn --raw", folder, folder);
-    CHECK(strstr(message, word));
-    if (!converted(&d, "large/processed", &(convert_options){.raw = spec})) return;
-    CHECK(d.num_nodes == 3 && d.num_edges == 3 && d.feat.width == 1024 && memcmp(d.feat.rows, row, sizeof row) == 0);
-    for (int v = 0; v < 3; v++) CHECK_EQ(d.label[v], (int)label[v]);
-    dataset_close(&d);
-    put_matrix(&(array_sink){NULL, "large/processed/paper"}, "node_feat", "<f4", 3, 1024, row, 4, false);
-    CHECK(strstr(refused("large", &(convert_options){.format = FORMAT_IGB}), "node_label_19.npy: elements without a .npy header"));
-    save_raw("large/processed/paper", "node_feat.npy", row, sizeof row);
+    save_raw("large/processed/paper", "node_label_19.npy", label, 8);
+    CHECK(strstr(refused("large", &(convert_options){.format = FORMAT_IGB}), "large/processed/paper/node_label_19.npy: "));
+    remove(folder_path(whole, "large/processed/paper/node_label_19.npy"));
+    remove(folder_path(whole, "large/processed/paper/node_feat.npy"));
     char x[700], y[700];
+    dataset d;
     put_matrix(&(array_sink){NULL, "large"}, "x", "<f4", 3, 1024, row, 4, false);
     put_vector(&(array_sink){NULL, "large"}, "y", "<f4", 3, label, 4);
     snprintf(x, sizeof x, "%s/large/x.npy", folder);
@@ -490,6 +492,12 @@ TEST(a_memmap_of_igb_is_refused_with_the_command_that_reads_it)
     if (!converted(&d, "large", &(convert_options){.features = x, .labels = y})) return;
     CHECK(d.num_nodes == 3 && d.label[2] == 18);
     dataset_close(&d);
+}
+
+TEST(of_igbs_full_graph_the_nodes_with_a_label_are_split)
+{
+    CHECK_EQ(igb_labelled(269346174), 227130858);
+    CHECK_EQ(igb_labelled(100000000), 100000000);
 }
 
 /* No .pt is looked at. */
@@ -693,7 +701,8 @@ int main(int argc, char** argv)
     RUN(raw_elements_have_the_type_that_is_said);
     RUN(a_raw_word_that_cannot_be_is_refused_by_name);
     RUN(igbs_folder_is_read_with_its_loaders_split);
-    RUN(a_memmap_of_igb_is_refused_with_the_command_that_reads_it);
+    RUN(igbs_memmaps_are_read_as_its_arrays);
+    RUN(of_igbs_full_graph_the_nodes_with_a_label_are_split);
     RUN(mag240ms_folder_keeps_halves_and_splits_by_year);
     RUN(papers_without_features_need_no_file_of_them);
     RUN(arrays_of_objects_are_refused);
