@@ -31,6 +31,14 @@ static inline void put_number(bytes* b, uint64_t n, int width)
 {
     for (int i = 0; i < width; i++, n >>= 8) put(b, &(uint8_t){(uint8_t)n}, 1);
 }
+/* A file's bytes, behind those that are there; there are none where it cannot be read. */
+static inline void put_file_bytes(bytes* b, const char* path)
+{
+    char chunk[8192];
+    FILE* in = fopen(path, "rb");
+    for (size_t got; in && (got = fread(chunk, 1, sizeof chunk, in)) > 0;) put(b, chunk, got);
+    if (in) fclose(in);
+}
 static inline void drop(bytes* b)
 {
     free(b->data);

@@ -30,6 +30,17 @@ static inline const char* refused(const char* name, const convert_options* how)
     return why.text;
 }
 
+enum { DAMAGED = 600 };
+/* Damage number i of DAMAGED to a file: the first half are cut short, of the others `flips` bits are turned. */
+static inline void write_damaged(const char* path, const bytes* file, int i, int flips)
+{
+    bytes bad = {0};
+    put(&bad, file->data, i < DAMAGED / 2 ? (size_t)test_below((int64_t)file->size) : file->size);
+    for (int k = 0; k < flips && i >= DAMAGED / 2; k++) bad.data[test_below((int64_t)bad.size)] ^= (uint8_t)(1 << test_below(8));
+    write_file(path, bad.data, bad.size);
+    drop(&bad);
+}
+
 static inline void check_reported(const char* name, const char* words, bool wanted)
 {
     char text[4096];

@@ -2914,17 +2914,12 @@ TEST(damaged_text_gives_a_graph_or_a_message)
     model_list(&m, "damaged.csv", "src,dst,weight\n", ",", 0, true, false);
     static const char* const names[] = {"damaged.mtx", "out.damaged", "damaged.csv"};
     for (int k = 0; k < 3; k++) {
-        bytes file = {malloc(8192), 0, 8192};
-        FILE* stream = fopen(folder_path(in, names[k]), "rb");
-        file.size = fread(file.data, 1, file.room, stream);
-        fclose(stream);
-        for (int i = 0; i < 600; i++) {
+        bytes file = {0};
+        put_file_bytes(&file, folder_path(in, names[k]));
+        for (int i = 0; i < DAMAGED; i++) {
             error why = {""};
             dataset d;
-            bytes bad = {malloc(file.size), i < 300 ? (size_t)test_below((int64_t)file.size) : file.size, 0};
-            memcpy(bad.data, file.data, bad.size);
-            if (i >= 300) bad.data[test_below((int64_t)bad.size)] ^= (uint8_t)(1 << test_below(8));
-            write_file(in, bad.data, bad.size);
+            write_damaged(in, &file, i, 1);
             bool ok = convert(in, folder_path(out, "damaged.ggnn"),
                               &(convert_options){.num_nodes = k == 2 ? MODEL_NODES : 0}, &why);
             if (ok && CHECK(dataset_open(&d, out, &why))) {
@@ -2937,17 +2932,14 @@ TEST(damaged_text_gives_a_graph_or_a_message)
                 dataset_close(&d);
             } else
                 CHECK(strstr(why.text, names[k]));
-            free(bad.data);
         }
         drop(&file);
     }
 #ifdef HAVE_ZLIB
     model_mtx(&m, "whole.mtx", false);
     char path[600];
-    bytes whole = {malloc(8192), 0, 8192};
-    FILE* stream = fopen(folder_path(path, "whole.mtx"), "rb");
-    whole.size = fread(whole.data, 1, whole.room, stream);
-    fclose(stream);
+    bytes whole = {0};
+    put_file_bytes(&whole, folder_path(path, "whole.mtx"));
     check_damage(gzip_bytes(whole.data, whole.size), "damaged.mtx.gz");
     drop(&whole);
 #endif

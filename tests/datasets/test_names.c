@@ -611,23 +611,17 @@ TEST(damaged_names_give_a_graph_or_a_message)
     test_seed(45);
     model_make(&m, 40);
     save_named("damaged.csv", "", ",", true, false);
-    bytes file = {malloc(1 << 16), 0, 1 << 16};
-    FILE* stream = fopen(folder_path(in, "damaged.csv"), "rb");
-    file.size = fread(file.data, 1, file.room, stream);
-    fclose(stream);
-    for (int i = 0; i < 600; i++) {
+    bytes file = {0};
+    put_file_bytes(&file, folder_path(in, "damaged.csv"));
+    for (int i = 0; i < DAMAGED; i++) {
         error why = {""};
         dataset d;
-        bytes bad = {malloc(file.size), i < 300 ? (size_t)test_below((int64_t)file.size) : file.size, 0};
-        memcpy(bad.data, file.data, bad.size);
-        for (int k = 0; k < 1 + i % 3 && i >= 300; k++) bad.data[test_below((int64_t)bad.size)] ^= (uint8_t)(1 << test_below(8));
-        write_file(in, bad.data, bad.size);
+        write_damaged(in, &file, i, 1 + i % 3);
         if (!convert(in, folder_path(out, "damaged.ggnn"), &bare, &why)) CHECK(strstr(why.text, "damaged.csv"));
         else if (CHECK(dataset_open(&d, out, &why))) {
             CHECK(d.name && dataset_check_names(&d, &why) && dataset_check_graph(&d, &why));
             dataset_close(&d);
         }
-        free(bad.data);
     }
     drop(&file);
 }

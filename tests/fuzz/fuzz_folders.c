@@ -29,7 +29,7 @@ static const char* path_of(int k, char path[600])
 static void make_good(void)
 {
     static model m;
-    char path[600], chunk[8192];
+    char path[600];
     fuzz_folder();
     if (good[0].data) return;
     test_state = 1;
@@ -37,11 +37,7 @@ static void make_good(void)
     model_reddit(&m, "reddit", false, false);
     model_papers(&m, "igb", false);
     model_papers(&m, "mag", true);
-    for (int k = 0; k < FILES; k++) {
-        FILE* in = fopen(path_of(k, path), "rb");
-        for (size_t got; (got = fread(chunk, 1, sizeof chunk, in)) > 0;) put(&good[k], chunk, got);
-        fclose(in);
-    }
+    for (int k = 0; k < FILES; k++) put_file_bytes(&good[k], path_of(k, path));
 }
 
 static void parse(int k, const uint8_t* data, size_t size)

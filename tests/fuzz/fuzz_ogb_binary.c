@@ -60,7 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
 static size_t fuzz_seed(int which, uint8_t* out, size_t room)
 {
     const model* m = fuzz_model();
-    char path[600], chunk[8192];
+    char path[600];
     bytes b = {0};
 #ifndef HAVE_ZLIB
     if (which % 2) return 0;
@@ -80,9 +80,7 @@ static size_t fuzz_seed(int which, uint8_t* out, size_t room)
         drop(&labels);
         return fuzz_give(b, out, room);
     }
-    FILE* in = fopen(folder_path(path, "seed.npz"), "rb");
-    put(&b, chunk, fread(chunk, 1, sizeof chunk, in));
-    fclose(in);
+    put_file_bytes(&b, folder_path(path, "seed.npz"));
     return fuzz_give(b, out, room);
 }
 #endif
