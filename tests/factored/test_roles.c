@@ -90,7 +90,7 @@ TEST(parts_of_lists_are_the_samplers_and_parts_and_caches_of_rows_the_trainers)
         CHECK(sampled > 0);
         expect_marks(trainers);
         CHECK(samplers == 1 ? of_log("lists", "peer", ALL) == 0 : of_log("lists", "peer", ALL) > 0);
-        CHECK(of_log("rows", "cache", 0) > 0 && of_log("rows", "own", 0) > 0);
+        CHECK(of_log("rows", "cache", ALL) > 0 && of_log("rows", "own", ALL) > 0); /* of trainers, as the next line says */
         for (int r = trainers; r < DEVICES; r++) CHECK_EQ(of_log("rows", "cache", r) + of_log("rows", "own", r), 0);
         expect_losses();
     }
@@ -133,7 +133,7 @@ TEST(a_replica_is_of_the_role)
         CHECK_EQ(of_log("rows", "peer", r) + of_log("lists", "peer", r), 0);
     }
     read_log(&second, "roles", "ranks");
-    CHECK(of_log("rows", "own", 0) > 0); /* behind the cache */
+    CHECK(of_log("rows", "own", ALL) > of_log("rows", "own", DEVICES - 1)); /* behind the cache; which trainer is asked is a matter of time */
     CHECK_EQ(of_log("lists", "own", DEVICES - 1), read_of("lists", ALL));
     expect_losses();
 }
