@@ -163,7 +163,7 @@ losses() {
 test_all() {
     local name names
     names=$(programs) || exit
-    for name in $names; do run test "$name" "$tests/$name"; done
+    for name in $names; do run test "$name" "$tests/$name" ${emulated:+--quick}; done # the emulator's are run whole elsewhere
     [ -n "$emulated$only" ] || run test test_show "$bin/tests/test_show" the_gpu_prints_what_the_cpu_prints
     losses
 }

@@ -2,7 +2,7 @@
 # kit.sh - does gpu_run.sh write down what happens on a GPU, whatever happens? With programs that pass, fail, break off and
 # never end in place of the GPU's, and with the emulator's where BUILD has them. One line a check: "ok ..." or "  FAILED ...".
 #   tests/kit.sh          with one program of the emulator's and a few names of its bench
-#   tests/kit.sh whole    all that run.sh test does, to its end, with the emulator's programs (three minutes): nothing else
+#   tests/kit.sh whole    all that run.sh test does, to its end, with the emulator's programs, which leave out tests of seconds: nothing else
 set -u
 cd "$(dirname "$0")/.." || exit 1
 build=${BUILD:-build}
