@@ -279,11 +279,6 @@ lines() {
     local log
     log=$logs/$form.$(basename "$1" .sh)
     bash "$@" >"$log" 2>&1
-    add_lines "$1"
-}
-add_lines() { # of a script that has run
-    local log
-    log=$logs/$form.$(basename "$1" .sh)
     grep -E '^  ' "$log"
     sed -n "s/^ok /$form /p" "$log" >>"$ran"
     passed=$((passed + $(grep -c '^ok' "$log")))
@@ -327,11 +322,8 @@ stage_emulated() {
 
 stage_emulated_slow() {
     say "tests of seconds on the emulator"
-    build build "emulated cuda-tests all" CC="$CC" || return
-    bash tests/kit.sh whole >"$logs/$form.kit" 2>&1 & # beside test_cuda_train, the longest of the others
-    OPTION=--slow run build test_cuda_train test_cuda_steps test_cuda_block test_cuda_sample test_cuda_attention test_cuda_split test_simt
-    wait
-    add_lines tests/kit.sh
+    build build "emulated cuda-tests all" CC="$CC" && OPTION=--slow run build test_cuda_train test_cuda_steps test_cuda_block test_cuda_sample test_cuda_attention test_cuda_split test_simt
+    lines tests/kit.sh whole
 }
 
 # Threads from the last to the first; at random, with streams that run behind the host.
