@@ -133,7 +133,7 @@ programs() {
 
 losses_of() { sed -n 's/.*"event":"epoch".*"loss":\([-+0-9.einfa]*\),"val_loss":\([-+0-9.einfa]*\),.*/\1 \2/p' "$1"; }
 
-# Three models over the same batches: every epoch's losses within 1e-4 of the CPU's, relative.
+# Three models over the same batches: every epoch's losses within 1e-4 of the CPU's, relative; and the logits of the CPU's model.
 losses() {
     local work model where
     work=$(mktemp -d)
@@ -141,8 +141,8 @@ losses() {
     for model in gcn sage gat; do
         printf '#!/bin/sh\ncd "%s"\n' "$work" >"$work/both"
         for where in cpu $backend; do
-            printf '"%s/ggnn-train" --data data.ggnn --model %s --layers 2 --fanout 10,5 --hidden 32 --epochs 3 --batch 512 --backend %s --log %s.log || exit 1\n' \
-                "$bin" "$model" "$where" "$where" >>"$work/both"
+            printf '"%s/ggnn-train" --data data.ggnn --model %s --layers 2 --fanout 10,5 --hidden 32 --epochs 3 --batch 512 --backend %s --log %s.log --save %s.ckpt || exit 1\n' \
+                "$bin" "$model" "$where" "$where" "$where" >>"$work/both"
         done
         {
             declare -f losses_of
@@ -156,6 +156,28 @@ losses() {
                 }'
         } >>"$work/both"
         run test "losses $model" bash "$work/both"
+        printf '#!/bin/sh\ncd "%s"\n' "$work" >"$work/both"
+        for where in cpu $backend; do
+            printf '"%s/ggnn-train" predict --load cpu.ckpt --data data.ggnn --backend %s --out %s.csv || exit 1\n' "$bin" "$where" "$where" >>"$work/both"
+        done
+        printf 'paste -d, cpu.csv %s.csv | awk -F, %q\n' "$backend" '
+            NR == 1 { next }
+            /nan|inf/ { bad++ }
+            {
+                for (i = 2; i <= NF / 2; i++) {
+                    d = $i - $(i + NF / 2)
+                    if (d < 0) d = -d
+                    if (d > most) most = d
+                    if ($i > largest) largest = $i
+                }
+            }
+            END {
+                printf "  note: of %d nodes, %.1e at most beside the CPU, of the largest logit %g\n", NR - 1, most, largest
+                good = NR == 4001 && !bad && largest > 0 && most <= 1e-4 * largest
+                if (!good) print "  FAILED logits are not those of the CPU within 1e-4 of the largest"
+                printf "%d passed, %d failed, 0 skipped\n", good, !good
+            }' >>"$work/both"
+        run test "predictions $model" bash "$work/both"
     done
     rm -rf "$work"
 }

@@ -34,7 +34,7 @@ if [ "${1:-}" = whole ]; then
     for program in $(ls tests/*/test_cuda_*.cc | sed 's|.*/||; s|\.cc$||'); do
         has "$program is in its table" "$work/emulated/table.md" "| $program |"
     done
-    has "and the losses" "$work/emulated/table.md" "| losses gat | 1 | 0 | 0 |"
+    for what in losses predictions; do has "and the $what" "$work/emulated/table.md" "| $what gat | 1 | 0 | 0 |"; done
     exit
 fi
 
@@ -51,7 +51,10 @@ program tests/test_show 'echo "1 passed, 0 failed, 0 skipped"'
 program ggnn-data true
 program ggnn-train-cuda true
 loss='for e in 1 2 3; do echo "{\"event\":\"epoch\",\"epoch\":$e,\"loss\":$l,\"val_loss\":2.5,\"x\":0}"; done >$where.log'
-program ggnn-train 'l=1.5 where=cpu' 'case "$*" in *"cuda"*) where=cuda ;; esac' 'case "$*" in *gat*cuda*) l=1.501 ;; esac' "$loss"
+where='where=cpu; case "$*" in *"cuda"*) where=cuda ;; esac'
+logits() { echo "case \$*.\$where in predict*cuda) l=$1 ;; predict*) l=1.5 ;; esac"; }
+csv='case $1 in predict) awk "BEGIN { print \"node,a,b\"; for (i = 0; i < 4000; i++) print i \",-.5,$l\" }" >$where.csv; exit ;; esac'
+program ggnn-train "$where" l=1.5 'case "$*" in *gat*cuda*) l=1.501 ;; esac' "$(logits nan)" "$csv" "$loss"
 program ggnn-bench-cuda 'shift 3; echo "{}" >"$1"; shift; echo "gather 80 % of copy $*"'
 
 # ==== test: goes on after each, and says why ==========================================================================
@@ -70,7 +73,11 @@ has "and the table says it" "$table" "| test_cuda_good | 0 | 0 | 1 | 0 | not run
 rm -r "$work/bin/gpu-tests/test_cuda_long" "$work/bin/gpu-tests/test_cuda_empty" "$work/bin/gpu-tests/test_cuda_b"*
 says "losses far from the CPU's fail" 1 "$(running test)"
 has "the table names them" "$table" "FAILED losses are not those of the CPU within 1e-4"
-program ggnn-train 'l=1.5 where=cpu' 'case "$*" in *"cuda"*) where=cuda ;; esac' "$loss"
+has "and logits that are no numbers" "$table" "| predictions gcn | 0 | 1 | 0 |"
+program ggnn-train "$where" l=1.5 "$(logits 1.5002)" "$csv" "$loss"
+running test >/dev/null
+has "and those that are far" "$table" "FAILED logits are not those of the CPU within 1e-4 of the largest"
+program ggnn-train "$where" l=1.5 "$(logits 1.5001)" "$csv" "$loss"
 rm -r "$work/out"
 says "what passes is exit status 0" 0 "$(running test)"
 
@@ -108,4 +115,4 @@ has "is said" "$work/said" "no GPU: nvidia-smi finds none"
 # ==== the emulator's programs =========================================================================================
 emulated bench gather unique input --quick
 emulated test --only test_cuda_unique
-has "losses of the emulator's" "$work/emulated/table.md" "| losses gat | 1 | 0 | 0 |"
+for what in losses predictions; do has "$what of the emulator's" "$work/emulated/table.md" "| $what gat | 1 | 0 | 0 |"; done
