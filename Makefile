@@ -65,6 +65,7 @@ BENCH_ARCHIVE := $(BUILD)/libbench.a
 TESTS   := $(addprefix $(BUILD)/tests/,$(basename $(notdir $(wildcard tests/*/test_*.c))))
 vpath test_%.c $(wildcard tests/*/)
 vpath test_%.cc $(wildcard tests/*/)
+vpath cuda_kernels.cc tests/ggnn_cuda/
 EXAMPLES := $(BUILD)/train $(if $(call has,math.h,-mfma),$(BUILD)/train-fma)
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 
@@ -186,6 +187,7 @@ $(BUILD)/cuda/tests/%.o: %.cc $(BUILD)/nvcc.flags
 $(BUILD)/gpu-tests/%: $(BUILD)/cuda/tests/%.o $(ARCHIVE)
 	@mkdir -p $(@D)
 	$(call short,LD,$@)$(NVCC) $(NVCCFLAGS) -o $@ $(filter %.o,$^) $(ARCHIVE) -lcublas $(if $(filter %/comm_nccl.o,$^),$(NCCL_LIBS)) $(LDLIBS)
+$(addprefix $(BUILD)/gpu-tests/,$(CUDA_API_TESTS)): $(BUILD)/cuda/tests/cuda_kernels.o
 # those of the trainer's backend, by their folder
 $(addprefix $(BUILD)/gpu-tests/,$(basename $(notdir $(wildcard tests/cuda/test_cuda_*.cc)))): $(BUILD)/cuda/trainer/cuda/ops.o
 $(BUILD)/gpu-tests/test_cuda_train: $(TOOLS) $(BUILD)/ggnn-train-cuda $(EXAMPLES) $(BUILD)/train-cuda

@@ -18,7 +18,13 @@ cuda-tests: $(CUDA_TESTS)
 $(BUILD)/simt/%.o: $(SIMT)/%.cc $(BUILD)/cxx.flags
 	@mkdir -p $(@D)
 	$(call short,CXX,$<)$(CXX) $(CXXFLAGS) $(filter-out -fsanitize% -fno-sanitize%,$(EXTRA)) -O2 $(SIMT_FLAGS) -c -o $@ $<
-$(BUILD)/tests/test_cuda_%.o: CXXOPT := -Og -g1 # kernels of templates: compiling them takes longer than running them
+# Kernels of templates: compiling them takes longer than running them. Tests that use the API alone share one object of them.
+CUDA_API_TESTS := $(addprefix test_cuda_,arguments attention block dist edge spmm)
+$(addprefix $(BUILD)/tests/,$(CUDA_API_TESTS)): $(BUILD)/tests/cuda_kernels.o
+$(BUILD)/tests/test_cuda_%.o $(BUILD)/tests/cuda_kernels.o: CXXOPT := -Og -g1
+$(BUILD)/tests/cuda_kernels.o: cuda_kernels.cc $(BUILD)/cxx.flags
+	@mkdir -p $(@D)
+	$(call short,CXX,$<)$(CXX) $(CXXFLAGS) $(EXTRA) $(SIMT_FLAGS) -c -o $@ $<
 $(BUILD)/tests/test_cuda_%.o: test_cuda_%.cc $(BUILD)/cxx.flags
 	@mkdir -p $(@D)
 	$(call short,CXX,$<)$(CXX) $(CXXFLAGS) $(EXTRA) $(SIMT_FLAGS) -c -o $@ $<

@@ -82,8 +82,10 @@ compiler() {
 
 # compile_cuda FOLDER PROGRAM FORM: FOLDER/tests/PROGRAM.FORM with the header that lies in FOLDER, if one does
 compile_cuda() {
+    local kernels=
+    grep -q '^#define GGNN_CUDA_IMPLEMENTATION' tests/*/"test_cuda_$2.cc" || kernels=tests/ggnn_cuda/cuda_kernels.cc
     $(compiler "$3") -std=c++17 -O1 -w -ffp-contract=off -D_GNU_SOURCE -I"$1" -I. -Isimt \
-        tests/*/"test_cuda_$2.cc" "$build/$3.twin.o" "$build"/simt_*.o -o "$1/tests/$2.$3" -lm
+        tests/*/"test_cuda_$2.cc" $kernels "$build/$3.twin.o" "$build"/simt_*.o -o "$1/tests/$2.$3" -lm
 }
 
 # What is to be compiled again where that file is broken: of ggnn.h its implementation and the test, as a vendor's program

@@ -1173,7 +1173,7 @@ int main(int argc, char** argv)
         RUN_SLOW(any_number_of_devices_takes_the_steps_and_has_the_accuracy_of_one);
         RUN_SLOW(several_devices_write_the_log_of_as_many_of_the_cpu);
         RUN(preprocessed_rows_stand_for_the_first_layer);
-        RUN(rows_of_edges_are_read_wherever_they_lie);
+        RUN_SLOW(rows_of_edges_are_read_wherever_they_lie);
         RUN_SLOW(every_sampler_has_the_losses_of_one_device_in_every_way);
         RUN_SLOW(explain_foresees_what_a_device_reads);
         RUN_SLOW(explain_gives_every_setting_the_room_that_training_leaves);
@@ -1192,7 +1192,7 @@ int main(int argc, char** argv)
         RUN(sections_that_fill_their_pages_are_pinned_apart);
         RUN(a_cache_takes_what_the_device_has_left);
         RUN(parts_and_caches_stay_within_the_devices_memory);
-        RUN(reads_are_counted_on_the_device_where_it_has_room);
+        RUN_SLOW(reads_are_counted_on_the_device_where_it_has_room);
         RUN(ids_are_found_by_a_map_where_the_device_has_room_for_it);
         RUN(a_ranking_that_is_the_order_of_ids_takes_no_memory_of_the_device);
         RUN_SLOW(parts_on_a_dgx_are_read_over_its_links);

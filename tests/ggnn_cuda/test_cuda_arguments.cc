@@ -1,6 +1,5 @@
 // A caller's mistake is cudaErrorInvalidValue (a size of 0, where a function gives a size), and no kernel runs: as
 // test_arguments.c does with ggnn.h. What would be written lies on the device, and must stay as it is.
-#define GGNN_CUDA_IMPLEMENTATION
 #include "ggnn_cuda.cuh"
 #include "tests/cuda_memory.h"
 #include "tests/methods.h"

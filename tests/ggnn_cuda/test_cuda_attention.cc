@@ -1,5 +1,4 @@
 // Scores and fused graph attention on the device: the bits of their twins in C, forward and backward.
-#define GGNN_CUDA_IMPLEMENTATION
 #include "ggnn_cuda.cuh"
 #include "tests/cuda_floats.h"
 #include "tests/cuda_sampled.h"

@@ -1,7 +1,6 @@
 // test_cuda_block.cc - [6] BLOCK of ggnn_cuda.cuh: mini-batches equal to ggnn_sample's in every array, by
 // steps and in a graph that is launched again; capacities that are too small; damaged graphs; the whole
 // graph; transposes.
-#define GGNN_CUDA_IMPLEMENTATION
 #include "ggnn_cuda.cuh"
 #include "ggnn_plan.h"
 #include "tests/cuda_memory.h"

@@ -1,6 +1,5 @@
 // test_cuda_dist.cc - a store over devices in one call ([7b] of ggnn_cuda.cuh, by [6] of ggnn_plan.h): each device reads the
 // rows and samples the batches of one array, from where the plan puts them; a failure is one of all, and leaves nothing.
-#define GGNN_CUDA_IMPLEMENTATION
 #include "ggnn_plan.h"
 #include "ggnn_cuda.cuh"
 #include "tests/cuda_peers.h"

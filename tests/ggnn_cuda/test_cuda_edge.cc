@@ -1,5 +1,4 @@
 // SDDMM, edge sums, edge softmax and exp2 on the device: the bits of their twins in C.
-#define GGNN_CUDA_IMPLEMENTATION
 #include "ggnn_cuda.cuh"
 #include "tests/cuda_floats.h"
 #include "tests/cuda_sampled.h"

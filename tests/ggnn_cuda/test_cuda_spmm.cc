@@ -1,6 +1,5 @@
 // test_cuda_spmm.cc - [8] SPARSE of ggnn_cuda.cuh, aggregation: every sum, maximum and factor against ggnn.h,
 // bit by bit; backward by atomics within what rounding allows.
-#define GGNN_CUDA_IMPLEMENTATION
 #include "ggnn_cuda.cuh"
 #include "ggnn_reference.h"
 #include "tests/cuda_store.h"
