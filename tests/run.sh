@@ -217,7 +217,7 @@ stage_asan() {
 }
 
 # Their tests of seconds run with the sanitizers alone, where the compiler has them.
-sanitized="test_bench test_builder test_convert test_devices test_models test_partition test_division"
+sanitized="test_devices test_convert test_builder test_models test_partition test_division"
 stage_asan_slow() {
     say "tests of seconds with the sanitizers"
     if ! can "$CC" -fsanitize=address,undefined; then skip "asan_slow: $CC cannot"; return; fi
