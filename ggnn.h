@@ -128,6 +128,7 @@
 //  [4]
 //   sample_list          offset (min(fanout, degree)); workspace:                          1  returns -1: a
 //                        sample_workspace_bytes                                               weight; -2
+//   sample_lists         offset, bound (n + 1); workspace: the same                        1  WEIGHT
 //   random_walk          visited (walks, length), bad (1)                                  1  ID
 //   walk_neighbors       id, visits (min(top, count)); workspace (16                       1  returns -2
 //                        count bytes)
@@ -677,6 +678,13 @@ GGNN_API size_t ggnn_sample_workspace_bytes(ggnn_method method, int64_t fanout);
 GGNN_API int64_t ggnn_sample_list(int64_t* offset, const ggnn_list* list, ggnn_method method, int64_t fanout,
                                   const ggnn_rng* rng, int32_t hop, ggnn_node node, void* workspace);
 
+// n lists at once, with the same offsets: list i's are offset[bound[i] .. bound[i + 1]), and key[i] is its node,
+// any number in [0, 2^48). offset has room for what each may take. By FISHER_YATES and PATH_DOUBLING, of fanouts
+// up to 32, 16 lists are drawn side by side. GGNN_ERROR_WEIGHT: list i has the weight where bound[i + 1] is -1.
+GGNN_API ggnn_status ggnn_sample_lists(int64_t* offset, int64_t* bound, const ggnn_list* list,
+                                       const int64_t* key, int64_t n, ggnn_method method, int64_t fanout,
+                                       const ggnn_rng* rng, int32_t hop, void* workspace);
+
 typedef struct ggnn_walks {
     int32_t walks, length; // from each start
     float   restart;       // chance, after each step, to go on from the start again
@@ -1207,6 +1215,7 @@ GGNNI_WIDE(ggnn_graph_validate) GGNNI_WIDE(ggnn_layout_owners) GGNNI_WIDE(ggnn_l
 GGNNI_WIDE(ggnn_graph_lists) GGNNI_WIDE(ggnn_graph_from_coo) GGNNI_WIDE(ggnn_graph_transpose)
 GGNNI_WIDE(ggnn_graph_sort_workspace_bytes) GGNNI_WIDE(ggnn_graph_sort) GGNNI_WIDE(ggnn_graph_simplify)
 GGNNI_WIDE(ggnn_graph_reorder) GGNNI_WIDE(ggnn_graph_out_degrees) GGNNI_WIDE(ggnn_sample_list)
+GGNNI_WIDE(ggnn_sample_lists)
 GGNNI_WIDE(ggnn_random_walk) GGNNI_WIDE(ggnn_walk_neighbors) GGNNI_WIDE(ggnn_unique_bytes)
 GGNNI_WIDE(ggnn_unique_init) GGNNI_WIDE(ggnn_unique_begin) GGNNI_WIDE(ggnn_unique_append)
 GGNNI_WIDE(ggnn_unique_find) GGNNI_WIDE(ggnn_batch_new) GGNNI_WIDE(ggnn_batch_free)
@@ -1489,6 +1498,17 @@ GGNN_HD ggnn_status ggnni_fault(ggnn_fault* fault, ggnn_status status, const cha
     }
     return status;
 }
+
+// ---- what will be read ---------------------------------------------------------
+
+// Into the second-level cache: a core can wait for more lines there than in its first. (Measured on Zen 4:
+// random rows of 128 bytes come 1.7 to 2.4 times as fast from memory as with locality 3; from caches, as
+// fast.)
+#if defined(__GNUC__)
+#define GGNNI_PREFETCH(address) __builtin_prefetch(address, 0, 2)
+#else
+#define GGNNI_PREFETCH(address) ((void)(address))
+#endif
 
 // ---- how batches and packed batches lie in memory ------------------------------
 
@@ -1834,11 +1854,7 @@ static ggnni_range ggnni_cut(int64_t n, int64_t i, int64_t pieces)
     return range;
 }
 
-// Into the second-level cache: a core can wait for more lines there than in its first. (Measured on Zen 4:
-// random rows of 128 bytes come 1.7 to 2.4 times as fast from memory as with locality 3; from caches, as
-// fast.)
 #if defined(__GNUC__)
-#define GGNNI_PREFETCH(address) __builtin_prefetch(address, 0, 2)
 #define GGNNI_INLINE static inline __attribute__((always_inline))
 #define GGNNI_PREFETCHES GGNNI_INLINE // GCC drops calls that only prefetch
 // A hot loop begins alike in every program: placed by chance, append-unique is up to 15 % slower, MAX and
@@ -1846,7 +1862,6 @@ static ggnni_range ggnni_cut(int64_t n, int64_t i, int64_t pieces)
 #define GGNNI_HOT   static __attribute__((aligned(64)))
 #define GGNNI_APART static __attribute__((noinline, aligned(64)))
 #else
-#define GGNNI_PREFETCH(address) ((void)(address))
 #define GGNNI_INLINE     static inline
 #define GGNNI_PREFETCHES static
 #define GGNNI_HOT        static
@@ -2758,15 +2773,12 @@ GGNN_API size_t ggnn_sample_workspace_bytes(ggnn_method method, int64_t fanout)
     return 0;
 }
 
-GGNN_API int64_t ggnn_sample_list(int64_t* offset, const ggnn_list* list, ggnn_method method, int64_t fanout,
-                                  const ggnn_rng* rng, int32_t hop, ggnn_node node, void* workspace)
+// One list that has an edge, fanout not 0; node: any number below 2^48.
+static int64_t ggnni_sample_one(int64_t* offset, const ggnn_list* list, ggnn_method method, int64_t fanout,
+                                const ggnn_rng* rng, int32_t hop, int64_t node, void* workspace)
 {
-    ggnni_draws draws = {rng, hop, node, {{0, 0, 0, 0}}};
-    int64_t     n;
-    if (!list || !ggnni_samples_lists(method) || hop < 0 || hop > 255 || !ggnni_node_given(node)) return -2;
-    n = list->degree;
-    if (fanout == 0 || n <= 0) return 0;
-    if (!offset || !rng || (!workspace && ggnn_sample_workspace_bytes(method, fanout))) return -2;
+    const ggnni_draws draws = {rng, hop, node, {{0, 0, 0, 0}}};
+    const int64_t     n = list->degree;
     if (fanout < 0 || (n <= fanout && !ggnn_method_has(method, GGNN_METHOD_REPEATS)))
         return ggnni_take_all(offset, list, ggnn_method_has(method, GGNN_METHOD_WEIGHS));
     if (fanout > GGNN_FANOUT_MAX && ggnn_method_has(method, GGNN_METHOD_HOLDS_SET)) method = GGNN_RESERVOIR;
@@ -2777,9 +2789,65 @@ GGNN_API int64_t ggnn_sample_list(int64_t* offset, const ggnn_list* list, ggnn_m
     case GGNN_RESERVOIR: ggnni_reservoir(offset, n, fanout, draws); break;
     case GGNN_WEIGHTED: return ggnni_weighted(offset, list, fanout, draws, workspace);
     case GGNN_REPLACEMENT: ggnni_replacement(offset, n, fanout, draws); break;
-    case GGNN_WALK: break; // refused above
+    case GGNN_WALK: break; // takes no edges of a list
     }
     return fanout;
+}
+
+GGNN_API int64_t ggnn_sample_list(int64_t* offset, const ggnn_list* list, ggnn_method method, int64_t fanout,
+                                  const ggnn_rng* rng, int32_t hop, ggnn_node node, void* workspace)
+{
+    if (!list || !ggnni_samples_lists(method) || hop < 0 || hop > 255 || !ggnni_node_given(node)) return -2;
+    if (fanout == 0 || list->degree <= 0) return 0;
+    if (!offset || !rng || (!workspace && ggnn_sample_workspace_bytes(method, fanout))) return -2;
+    return ggnni_sample_one(offset, list, method, fanout, rng, hop, node, workspace);
+}
+
+// Draws the lists member[0 .. count) side by side, into where their offsets belong. Idle lanes repeat the first.
+static void ggnni_sample_lanes(int64_t* offset, const int64_t* bound, const ggnn_list* list,
+                               const int64_t* key, const int64_t* member, int32_t count, int32_t m,
+                               const ggnn_rng* rng, int32_t hop)
+{
+    uint32_t lanes[GGNNI_LANE_FANOUT][GGNNI_LANES];
+    uint64_t stream[GGNNI_LANES], n[GGNNI_LANES];
+    for (int32_t lane = 0; lane < GGNNI_LANES; lane++) {
+        const int64_t i = member[lane < count ? lane : 0];
+        stream[lane] = ggnn_stream(rng->purpose, hop, key[i]);
+        n[lane] = (uint64_t)list[i].degree;
+    }
+    ggnni_lanes(lanes, rng->seed, stream, rng->step, n, m);
+    for (int32_t lane = 0; lane < count; lane++)
+        for (int32_t j = 0; j < m; j++) offset[bound[member[lane]] + j] = lanes[j][lane];
+}
+
+GGNN_API ggnn_status ggnn_sample_lists(int64_t* offset, int64_t* bound, const ggnn_list* list,
+                                       const int64_t* key, int64_t n, ggnn_method method, int64_t fanout,
+                                       const ggnn_rng* rng, int32_t hop, void* workspace)
+{
+    const int by_slots = method == GGNN_FISHER_YATES || method == GGNN_PATH_DOUBLING;
+    const int side_by_side = by_slots && fanout > 0 && fanout <= GGNNI_LANE_FANOUT;
+    int64_t   member[GGNNI_LANES];
+    int32_t   count = 0;
+    GGNNI_REQUIRE(bound && ggnni_samples_lists(method) && ggnni_keys(rng, hop, n));
+    GGNNI_REQUIRE(n == 0 || (list && key && (fanout == 0 || offset)));
+    GGNNI_REQUIRE(n == 0 || workspace || !ggnn_sample_workspace_bytes(method, fanout));
+    bound[0] = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t degree = list[i].degree;
+        int64_t       taken = 0;
+        if (side_by_side && degree > fanout && degree <= (int64_t)UINT32_MAX) {
+            member[count++] = i;
+            taken = fanout;
+        } else if (fanout != 0 && degree > 0) {
+            taken = ggnni_sample_one(offset + bound[i], &list[i], method, fanout, rng, hop, key[i], workspace);
+        }
+        bound[i + 1] = taken < 0 ? -1 : bound[i] + taken;
+        if (taken < 0) return GGNN_ERROR_WEIGHT;
+        if (count < GGNNI_LANES && (count == 0 || i + 1 < n)) continue;
+        ggnni_sample_lanes(offset, bound, list, key, member, count, (int32_t)fanout, rng, hop);
+        count = 0;
+    }
+    return GGNN_OK;
 }
 
 // ---- walks ------------------------------------------------------------------

@@ -12,6 +12,7 @@ from pathlib import Path
 END = {  # the first line behind a header's API
     "ggnn.h": "// ==== BEHIND THE API",
     "ggnn_plan.h": "#if defined(GGNN_NODE64) && !defined(GGNN_STATIC)",
+    "ggnn_frontier.h": "#if defined(GGNN_NODE64) && !defined(GGNN_STATIC)",
     "ggnn_cuda.cuh": "// ==== BEHIND THE API",
     "ggnn_reference.h": "#if defined(__clang__)\n#pragma float_control(pop)",
     "datasets/ggnn_file.h": "/* ==== IMPLEMENTATION",

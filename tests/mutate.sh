@@ -6,7 +6,7 @@
 # (simt). The program `sass` is tests/sass.sh, which compiles the named kernel alone by nvcc and looks at its machine code,
 # `packaging` is a group of packaging/check.sh.
 #   tests/mutate.sh [NAME ...]   tests/contribute.sh and all breaks, or those whose names begin with one of these; or those of ggnn_cuda.cuh,
-#                                trainer/cuda, ggnn.h, ggnn_plan.h, ggnn_reference.h, trainer, common, datasets, bench, packaging, or a file of these; contribute: tests/contribute.sh alone
+#                                trainer/cuda, ggnn.h, ggnn_plan.h, ggnn_frontier.h, ggnn_reference.h, trainer, common, datasets, bench, packaging, or a file of these; contribute: tests/contribute.sh alone
 #   tests/mutate.sh --list       their names
 #   tests/mutate.sh --help
 # Prints a table: number, where, what is broken, program and mode, what noticed it, seconds. Exit status 1 where a break
@@ -98,7 +98,7 @@ dependents() { # dependents FILE PROGRAM
     *.c) grep -qF " $1" "$plain/tests/test_$2.d" && echo tests/*/"test_$2.c" || echo "$1" ;;
     c) ;; # none: the program without any break
     *)
-        grep -lF " $1" "$plain"/{common,datasets,trainer,trainer/*}/*.d 2>/dev/null | sed "s|^$plain/\(.*\)\.d|\1.c|" | xargs ls 2>/dev/null # some .d are of files gone since
+        grep -lF " $1" "$plain"/{common,datasets,trainer,trainer/*}/*.d 2>/dev/null | sed "s|^$plain/\(.*\)\.d|\1.c|" | xargs -r ls 2>/dev/null # some .d are of files gone since
         grep -qF " $1" "$plain/tests/test_$2.d" && ls tests/*/"test_$2.c"
         ;;
     esac
@@ -110,7 +110,7 @@ compile_c() {
     local folder=$1 program=$2 source object objects= test=$plain/tests/test_$2.o flags="-w -O0 -g0" tool sources
     [ "$3" = asan ] && flags="$flags -fsanitize=address,undefined -fno-sanitize-recover=undefined"
     sources=$(dependents "$4" "$program")
-    [ "$4" = ggnn.h ] && cp ggnn_reference.h ggnn_plan.h "$folder" # beside it, as they include it
+    [ "$4" = ggnn.h ] && cp ggnn_reference.h ggnn_plan.h ggnn_frontier.h "$folder" # beside it, as they include it
     [ "$3" = asan ] && sources=$(printf '%s\n' $sources common/ggnn.c common/ggnn_plan.c tests/*/"test_$program.c" | sort -u)
     local train=$plain/trainer/ggnn_train.o data=$plain/datasets/ggnn_data.o bench=$plain/bench/ggnn_bench.o archives=$plain/libtools.a
     case $program in bench | bench_*) archives="$plain/libbench.a $archives" ;; esac

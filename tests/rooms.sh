@@ -9,6 +9,7 @@ may="
 ggnn.h:
 ggnn_cuda.cuh: ggnn.h
 ggnn_plan.h:   ggnn.h
+ggnn_frontier.h: ggnn.h
 ggnn_reference.h: ggnn.h
 common:        ggnn.h ggnn_plan.h
 datasets:      ggnn.h ggnn_plan.h ggnn_reference.h ggnn_cuda.cuh common
@@ -26,7 +27,7 @@ trainer/saved: ggnn.h common datasets trainer/net trainer/options
 trainer:       ggnn.h ggnn_plan.h ggnn_reference.h common datasets trainer/device trainer/ranks trainer/batch trainer/net trainer/store trainer/split trainer/factored trainer/options trainer/saved
 bench:         ggnn.h ggnn_plan.h ggnn_reference.h common datasets trainer/device trainer/ranks trainer/batch trainer/net trainer/store trainer/split trainer trainer/cpu
 bench/cuda:    ggnn.h ggnn_reference.h ggnn_cuda.cuh common datasets trainer/device trainer/batch trainer/net trainer/store bench
-examples:      ggnn.h ggnn_plan.h ggnn_cuda.cuh datasets
+examples:      ggnn.h ggnn_plan.h ggnn_frontier.h ggnn_cuda.cuh datasets
 "
 # Every include of a file of the project: who, whom. A name is looked for from the project's folder, then beside the includer.
 includes() {

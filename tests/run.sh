@@ -97,7 +97,7 @@ programs() {
 
 # the programs that run in parallel regions; the others start other programs
 numerical() {
-    for name in test_graph test_block test_store test_sparse test_attention test_gemm test_models test_worker test_split_train test_queue test_comm test_exchange; do
+    for name in test_graph test_block test_frontier test_store test_sparse test_attention test_gemm test_models test_worker test_split_train test_queue test_comm test_exchange; do
         echo "$name"
     done
 }

@@ -68,7 +68,9 @@ printf '#define GGNN_IMPLEMENTATION\n#include "ggnn.h"\n' >"$work/impl.c"
 printf '#include "ggnn.h"\nint uses(void);\nint uses(void) { ggnn_gather(0, 0, GGNN_F32, 0, 0, 0); return 0; }\n' >"$work/gather.c"
 printf '#include "ggnn_reference.h"\n' >"$work/reference.c"
 printf '#define GGNN_PLAN_IMPLEMENTATION\n#include "ggnn_plan.h"\n' >"$work/plan.c"
+printf '#define GGNN_FRONTIER_IMPLEMENTATION\n#include "ggnn_frontier.h"\n' >"$work/frontier.c"
 cat "$work/impl.c" "$work/plan.c" >"$work/both.c"
+cat "$work/impl.c" "$work/frontier.c" >"$work/whole_frontier.c"
 printf '#include "ggnn_plan.h"\nint uses(void);\nint uses(void) { ggnn_rank_random(0, 0, 1, 0); return 0; }\n' >"$work/rank.c"
 printf '#define GGNN_CUDA_IMPLEMENTATION\n#include "ggnn_cuda.cuh"\n' >"$work/cuda.c"
 printf '#define GGNN_CUDA_IMPLEMENTATION\n#include "ggnn_plan.h"\n#include "ggnn_cuda.cuh"\n' >"$work/cuda_plan.c"
@@ -121,7 +123,7 @@ printf 'int uses(void);\nint main(int n, char** v) { (void)v; return n > 9 ? use
 version=$(sed -n 's/^#define GGNN_VERSION "\(.*\)"/\1/p' ggnn.h)
 number=$(echo "$version" | awk -F. '{ print $1 * 10000 + $2 * 100 + $3 }')
 check "ggnn.h says its version as a number, twice" test "$(grep -cE "^#define (GGNN_VERSION_NUMBER|GGNNI_LOOPS_VERSION) $number( |$)" ggnn.h)" = 2
-for header in ggnn.h ggnn_reference.h ggnn_cuda.cuh ggnn_plan.h; do check "$header says its version" grep -q "^// $header - v$version - " $header; done
+for header in ggnn.h ggnn_reference.h ggnn_cuda.cuh ggnn_plan.h ggnn_frontier.h; do check "$header says its version" grep -q "^// $header - v$version - " $header; done
 check "vcpkg.json says ggnn.h's version" grep -q "^  \"version\": \"$version\",$" packaging/vcpkg/ports/ggnn/vcpkg.json
 
 # A vendor can declare every public struct before it is defined: it has a tag, which is its name.
@@ -130,7 +132,7 @@ tagged() { # tagged HEADER...
         tag && match($0, /[}] ggnn_[a-z0-9_]*;/) && substr($0, RSTART + 2, RLENGTH - 3) != tag { print FILENAME ": " $0; bad = 1 }
         END { exit bad }' "$@"
 }
-check "every public struct has its name as tag" tagged ggnn.h ggnn_plan.h ggnn_reference.h ggnn_cuda.cuh datasets/ggnn_file.h
+check "every public struct has its name as tag" tagged ggnn.h ggnn_plan.h ggnn_frontier.h ggnn_reference.h ggnn_cuda.cuh datasets/ggnn_file.h
 
 # The manual's table of functions names them all. (Sizes and layouts stand beside what they are for.)
 named_in_table() { # named_in_table HEADER
@@ -162,6 +164,7 @@ compile() { # compile CC OPTIONS LANGUAGES: ggnn.h by each option as C99 and C++
         done
         check "$cc $language API alone" $cc $language $all -I. -c "$work/user.c" -o "$work/user.o"
         check "$cc $language ggnn_plan.h" $cc $language $all -I. -c "$work/plan.c" -o "$work/plan.o"
+        check "$cc $language ggnn_frontier.h" $cc $language $all -I. -c "$work/frontier.c" -o "$work/frontier.o"
         check "$cc $language ggnn_reference.h" $cc $language $all -I. -c "$work/reference.c" -o "$work/reference.o"
         check "$cc $language ggnn_file.h" $cc $language $all -I. -c "$work/file.c" -o "$work/file.o"
     done
@@ -270,10 +273,13 @@ vendor() { # every check of the C headers but those of other languages, by one c
     check "$cc GGNN_CACHE_BYTES may be an expression" $cc -std=c99 $strict "-DGGNN_CACHE_BYTES=1 << 20" -I. "$work/cache.c" -o "$work/cache"
     check "$cc ggnn_unique_choose takes it whole" "$work/cache"
     for language in "-x c -std=c99" "-x c++ -std=c++11"; do
+        check "$cc $language ggnn_frontier.h in one file" $cc $language $strict -O2 -DGGNN_STATIC -I. -c "$work/whole_frontier.c" -o "$work/both.o"
         check "$cc $language ggnn_plan.h in one file" $cc $language $strict -O2 -DGGNN_STATIC -I. -c "$work/both.c" -o "$work/both.o"
     done
     check "$cc ggnn_plan.h for 64-bit ids" $cc -std=c99 $strict -DGGNN_NODE64 -I. -c "$work/plan.c" -o "$work/plan64.o"
     check "$cc every function of ggnn_plan.h with ids is renamed" only_these_keep_their_names "$work/plan64.o" "$plan_without_ids"
+    check "$cc ggnn_frontier.h for 64-bit ids" $cc -std=c99 $strict -DGGNN_NODE64 -I. -c "$work/frontier.c" -o "$work/frontier64.o"
+    check "$cc every function of ggnn_frontier.h is renamed" sh -c "! nm -g --defined-only $work/frontier64.o | grep -v _node64"
     check "$cc a file that ranks" $cc -std=c99 $strict -DGGNN_NODE64 -I. -c "$work/rank.c" -o "$work/rank64.o"
     check "$cc ggnn_plan.h links beside ggnn.h" $cc "$work/impl64.o" "$work/plan64.o" "$work/rank64.o" "$work/main_wide.c" -o "$work/mixed" -lm
     refuse "$cc a 32-bit file that ranks does not link" $cc -I. "$work/impl64.o" "$work/plan64.o" "$work/rank.c" "$work/main_wide.c" -o "$work/mixed" -lm
@@ -290,7 +296,7 @@ vendor() { # every check of the C headers but those of other languages, by one c
     done
 }
 # docs/RECIPES.md: each recipe is a program that prints its third line's text.
-recipes="threads pool arrays bipartite links relations wide half inference"
+recipes="threads pool arrays bipartite links relations frontier wide half inference"
 recipes() { # recipes CC
     local cc=$1 recipe
     for recipe in $recipes; do
@@ -361,8 +367,9 @@ sed -n '/^```c$/,/^```$/p' README.md | grep -v '^```' >"$work/readme.c"
 check "the example is README's" sh -c "tail -n +2 examples/vendor.c | diff - $work/readme.c"
 check "no symbol but ggnn_*" sh -c "$own -I. -c $work/both.c -o $work/impl.o && ! nm -g --defined-only $work/impl.o | awk '{print \$3}' | grep -v '^ggnn_'"
 is_short() { awk -v lines="$2" -v columns="$3" 'length > columns || NR > lines { bad = 1 } END { exit bad }' "$1"; }
+check "ggnn_frontier.h has at most 400 lines of at most 110 columns" is_short ggnn_frontier.h 400 110
 check "ggnn_reference.h has at most 500 lines of at most 110 columns" is_short ggnn_reference.h 500 110
 check "train.c has at most 400 lines of at most 110 columns" is_short examples/train.c 400 110
 check "train.cu has at most 450 lines of at most 120 columns" is_short examples/train.cu 450 120
 check "peers.cu has at most 80 lines of at most 120 columns" is_short examples/peers.cu 80 120
-check "only libc is needed" sh -c "! grep -nE '^ *#include <' ggnn.h ggnn_reference.h ggnn_plan.h | grep -vE '<(stddef|stdint|stdlib|math|string|assert|omp|immintrin|arm_neon)\.h>'"
+check "only libc is needed" sh -c "! grep -nE '^ *#include <' ggnn.h ggnn_reference.h ggnn_plan.h ggnn_frontier.h | grep -vE '<(stddef|stdint|stdlib|math|string|assert|omp|immintrin|arm_neon)\.h>'"

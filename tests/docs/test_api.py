@@ -10,8 +10,8 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-ALL = '#define GGNN_CUDA_API extern CUDA_FUNCTION\n#define GGNN_API extern C_FUNCTION\n#include "ggnn_plan.h"\n%s#include "datasets/ggnn_file.h"\n'
-HEADERS = ("ggnn.h", "ggnn_plan.h", "ggnn_cuda.cuh", "ggnn_reference.h", "datasets/ggnn_file.h")
+ALL = '#define GGNN_CUDA_API extern CUDA_FUNCTION\n#define GGNN_API extern C_FUNCTION\n#include "ggnn_plan.h"\n#include "ggnn_frontier.h"\n%s#include "datasets/ggnn_file.h"\n'
+HEADERS = ("ggnn.h", "ggnn_plan.h", "ggnn_frontier.h", "ggnn_cuda.cuh", "ggnn_reference.h", "datasets/ggnn_file.h")
 
 
 def written(root):

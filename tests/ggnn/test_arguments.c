@@ -244,6 +244,29 @@ TEST(samples)
         for (int64_t fanout = -1; fanout < 6; fanout += 2) GIVES(0, ggnn_sample_list(canvas.i64, &list, (ggnn_method)method, fanout, &rng, 0, 0, work));
 }
 
+TEST(samples_of_lists)
+{
+    const ggnn_list list = {NULL, NULL, 40, 0};
+    const int64_t   key = 7;
+    int64_t         bound[2];
+    static char     work[4096];
+    REFUSED(ggnn_sample_lists(canvas.i64, bound, &list, &key, 1, GGNN_WALK, 5, &rng, 0, work));
+    REFUSED(ggnn_sample_lists(canvas.i64, bound, &list, &key, 1, (ggnn_method)77, 5, &rng, 0, work));
+    REFUSED(ggnn_sample_lists(canvas.i64, bound, NULL, &key, 1, GGNN_FISHER_YATES, 5, &rng, 0, work));
+    REFUSED(ggnn_sample_lists(canvas.i64, bound, &list, NULL, 1, GGNN_FISHER_YATES, 5, &rng, 0, work));
+    REFUSED(ggnn_sample_lists(canvas.i64, NULL, &list, &key, 1, GGNN_FISHER_YATES, 5, &rng, 0, work));
+    REFUSED(ggnn_sample_lists(NULL, bound, &list, &key, 1, GGNN_FISHER_YATES, 5, &rng, 0, work));
+    REFUSED(ggnn_sample_lists(canvas.i64, bound, &list, &key, -1, GGNN_FISHER_YATES, 5, &rng, 0, work));
+    REFUSED(ggnn_sample_lists(canvas.i64, bound, &list, &key, 1, GGNN_FISHER_YATES, 5, NULL, 0, work));
+    REFUSED(ggnn_sample_lists(canvas.i64, bound, &list, &key, 1, GGNN_FISHER_YATES, 5, &rng, 256, work));
+    REFUSED(ggnn_sample_lists(canvas.i64, bound, &list, &key, 1, GGNN_FISHER_YATES, 5, &rng, -1, work));
+    REFUSED(ggnn_sample_lists(canvas.i64, bound, &list, &key, 1, GGNN_FISHER_YATES, 5, &rng, 0, NULL));
+    CHECK_EQ(ggnn_sample_lists(NULL, bound, NULL, NULL, 0, GGNN_FISHER_YATES, 5, NULL, 0, NULL), GGNN_OK);
+    CHECK_EQ(bound[0], 0);
+    CHECK_EQ(ggnn_sample_lists(NULL, bound, &list, &key, 1, GGNN_FISHER_YATES, 0, &rng, 0, work), GGNN_OK);
+    CHECK_EQ(bound[1], 0);
+}
+
 TEST(walks)
 {
     random_graph* g = random_graph_new(N, 3, 5);
@@ -1215,6 +1238,7 @@ int main(int argc, char** argv)
     RUN(graphs);
     RUN(a_graph_without_edges_needs_no_array_of_them);
     RUN(samples);
+    RUN(samples_of_lists);
     RUN(walks);
     RUN(tables);
     RUN(batches);

@@ -332,6 +332,20 @@ static void sample(ggnn_method method)
     fold_batch(&b);
     ggnn_batch_free(&b);
 }
+OP(sample_lists)
+{
+    static const int64_t fanouts[] = {-1, 0, 5, 15, 100};
+    static ggnn_list     list[40];
+    static int64_t       key[40], bound[41];
+    for (int64_t v = 0; v < 40; v++) list[v] = ggnn_neighbors(&g->graph, (ggnn_node)v), key[v] = v << 40 | 5;
+    for (int method = 0; method < GGNN_NUM_METHODS; method++)
+        for (int i = 0; i < 5 && !ggnn_method_has((ggnn_method)method, GGNN_METHOD_WALKS); i++) {
+            void* workspace = test_memory((int64_t)ggnn_sample_workspace_bytes((ggnn_method)method, fanouts[i] < 0 ? 0 : fanouts[i]) + 1);
+            did(ggnn_sample_lists(longs[0], bound, list, key, 40, (ggnn_method)method, fanouts[i], &rng, 1, workspace));
+            fold_i64(bound, 41), fold_i64(longs[0], bound[40]);
+            free(workspace);
+        }
+}
 OP(random_walk)
 {
     const ggnn_walks how = {6, 5, .25f};

@@ -703,6 +703,57 @@ TEST(nodes_of_2_32_edges_and_more_are_sampled_as_their_lists_are)
     munmap(zeros, bytes);
 }
 
+/* Lists of any length in any order, broken ones too, at any key: those that are drawn side by side and those that are not. */
+TEST(lists_at_once_take_what_each_takes_alone)
+{
+    enum { MOST = 70 };
+    static const int64_t fanouts[] = {-1, 0, 1, 5, 31, 32, 33, 1100};
+    static int64_t at_once[MOST * 1200], bound[MOST + 1], key[MOST];
+    static ggnn_list list[MOST];
+    static float weight[1200];
+    static char work[1 << 16];
+    for (int i = 0; i < 1200; i++) weight[i] = (float)(i % 4);
+    FOR_METHODS_OF_LISTS(method)
+        for (int f = 0; f < 8; f++)
+            for (ggnn_level = 0; ggnn_level <= 3; ggnn_level += 3)
+                for (int64_t n = 0; n <= MOST; n += n < 3 ? 1 : 1 + test_below(17)) {
+                    for (int64_t i = 0; i < n; i++) {
+                        const int64_t degrees[] = {-1, 0, 1, fanouts[f], fanouts[f] + 1, test_below(1200), test_below(40)};
+                        list[i] = list_of(degrees[test_below(7)]);
+                        list[i].weight = weight;
+                        key[i] = test_below(INT32_MAX);
+                    }
+                    CHECK_EQ(ggnn_sample_lists(at_once, bound, list, key, n, (ggnn_method)method, fanouts[f], &rng, 2, work), GGNN_OK);
+                    CHECK_EQ(bound[0], 0);
+                    for (int64_t i = 0; i < n; i++) {
+                        CHECK_EQ(bound[i + 1] - bound[i], sample(&list[i], (ggnn_method)method, fanouts[f], (ggnn_node)key[i]));
+                        CHECK(memcmp(at_once + bound[i], offset, (size_t)(bound[i + 1] - bound[i]) * sizeof *offset) == 0);
+                    }
+                }
+    ggnn_level = 3;
+}
+
+/* A key may have 48 bits in every build; a list may have 2^32 edges; a bad weight is found where it is. */
+TEST(lists_at_once_have_keys_of_48_bits)
+{
+    static int64_t at_once[100], bound[4];
+    static char work[4096];
+    const int64_t big = ((int64_t)1 << 48) - 1, keys[] = {big, big, big - ((int64_t)1 << 32)};
+    const float bad[] = {1, 1, -1, 1};
+    ggnn_list lists[] = {list_of((int64_t)1 << 40), list_of(1000), list_of(1000)};
+    CHECK_EQ(ggnn_sample_lists(at_once, bound, lists, keys, 3, GGNN_FISHER_YATES, 7, &rng, 2, work), GGNN_OK);
+    CHECK_EQ(bound[3], 21);
+    int above = 0;
+    for (int i = 0; i < 7; i++) above += at_once[i] > (int64_t)1 << 36;
+    CHECK(above > 3);
+    CHECK(memcmp(at_once + 7, at_once + 14, 7 * sizeof *at_once) != 0);
+    for (int i = 0; i < 3; i++) CHECK_EQ(at_once[7 + i], ggnn_draw_below(&rng, 2, big, i, 1000 - i)); /* slots that no draw before moved */
+    lists[0] = lists[1] = lists[2] = list_of(4);
+    lists[1].weight = bad;
+    CHECK_EQ(ggnn_sample_lists(at_once, bound, lists, keys, 3, GGNN_WEIGHTED, 2, &rng, 2, work), GGNN_ERROR_WEIGHT);
+    CHECK(bound[1] == 2 && bound[2] == -1);
+}
+
 int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : NULL;
@@ -718,6 +769,8 @@ int main(int argc, char** argv)
     RUN(replacement_draws_fanout_times_from_any_list);
     RUN(lists_of_2_40_edges_are_sampled_as_is_defined);
     RUN(a_sample_stays_in_its_workspace);
+    RUN(lists_at_once_take_what_each_takes_alone);
+    RUN(lists_at_once_have_keys_of_48_bits);
     RUN(every_method_follows_the_reference_at_any_degree_and_fanout);
     RUN(methods_keep_their_numbers_and_names);
     RUN(a_number_is_the_place_in_the_list);

@@ -21,6 +21,7 @@
     X(graph_simplify, 0x4b6e5a95a5a2941a) \
     X(graph_reorder, 0xf7cb47b620779982) \
     X(graph_out_degrees, 0x986fb3b606fa746c) \
+    X(sample_lists, 0xc4f1a71efae20beb) \
     X(random_walk, 0x4933f98fe46cd4da) \
     X(walk_neighbors, 0x09a9114eeabac100) \
     X(unique_init, 0x368b8a265b834b7a) \
