@@ -1,0 +1,395 @@
+"""Batches through PyG's own loaders and through ours: each sentence of PyG's meaning of a batch, by loops over the edge list."""
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+import warnings
+
+import numpy as np
+
+try:
+    import torch
+    import torch_geometric.loader as theirs
+    from torch_geometric.data import Data, HeteroData
+except ImportError:
+    raise unittest.SkipTest("torch or torch_geometric is not installed")
+
+import libggnn.pyg as ours
+
+warnings.simplefilter("ignore")
+NODES, EDGES = 400, 3000
+
+
+def graph(seed=0, **more):
+    g = torch.Generator().manual_seed(seed)
+    edge_index = torch.randint(0, NODES, (2, EDGES), generator=g)
+    edge_index[1, :200] = 7  # a hub, of more neighbours than any fanout
+    edge_index[1][edge_index[1] == 11] = 12  # and a node without any
+    return Data(x=torch.randn(NODES, 5, generator=g), y=torch.arange(NODES), edge_index=edge_index, edge_attr=torch.randn(EDGES, 2, generator=g), **more)
+
+
+def lists_of(data, time=None):
+    """Of each node the positions of its in-edges, in the order in which PyG's CSC has them: any, or by time."""
+    sampler = ours.NeighborSampler(data, [1], **({"time_attr": time} if time else {}))
+    perm, col, lists = sampler.edge_permutation.tolist(), data.edge_index[1].tolist(), [[] for _ in range(data.num_nodes)]
+    for e in perm:
+        lists[col[e]].append(e)
+    assert sorted(perm) == list(range(EDGES))
+    if time:
+        of = data[time] if len(data[time]) == EDGES else data[time][data.edge_index[0]]
+        assert all(of[a] <= of[b] for edges in lists for a, b in zip(edges, edges[1:]))
+    return lists
+
+
+def loaders(data, fanout, seeds=None, batch_size=32, link=False, **how):
+    """The same by PyG's loader over our sampler, and by our loader."""
+    kind = "LinkNeighborLoader" if link else "NeighborLoader"
+    sampled = {k: v for k, v in how.items() if k in ("replace", "subgraph_type", "disjoint", "temporal_strategy", "time_attr", "weight_attr")}
+    rest = {k: v for k, v in how.items() if k not in sampled}
+    if "time_attr" in sampled:
+        rest["time_attr"] = sampled["time_attr"]
+    yield "PyG's", getattr(theirs, kind)(data, fanout, seeds, neighbor_sampler=ours.NeighborSampler(data, fanout, **sampled), batch_size=batch_size, **rest)
+    yield "ours", getattr(ours, kind)(data, fanout, seeds, batch_size=batch_size, **{k: v for k, v in rest.items() if k != "time_attr"}, **sampled)
+    yield "ours, threads", getattr(ours, kind)(data, fanout, seeds, batch_size=batch_size, num_workers=3, **{k: v for k, v in rest.items() if k != "time_attr"}, **sampled)
+
+
+def hops(batch):
+    """Of each hop: the local ids of its targets, and its edges."""
+    node, edge = 0, 0
+    for targets, edges in zip(batch.num_sampled_nodes, batch.num_sampled_edges):
+        yield range(node, node + targets), range(edge, edge + edges)
+        node, edge = node + targets, edge + edges
+
+
+class Batches(unittest.TestCase):
+    def each(self, *args, **how):
+        for name, loader in loaders(*args, **how):
+            for number, batch in enumerate(loader):
+                with self.subTest(loader=name, batch=number, how=how):
+                    yield batch
+
+    def check_edges(self, data, batch):
+        """Edges are the graph's, and attributes the rows of what n_id and e_id name, bit for bit."""
+        self.assertTrue(torch.equal(data.edge_index[:, batch.e_id], batch.n_id[batch.edge_index]))
+        self.assertTrue(torch.equal(batch.x, data.x[batch.n_id]) and torch.equal(batch.y, data.y[batch.n_id]))
+        self.assertTrue(torch.equal(batch.edge_attr, data.edge_attr[batch.e_id]))
+
+    def check_frontier(self, data, batch, fanout, lists, replace=False):
+        """A hop samples what the hop before found, each node once, in order; local ids are by first occurrence."""
+        subgraph = batch.batch if batch.batch is not None else torch.zeros(len(batch.n_id), dtype=torch.long)
+        known = {(int(s), int(v)): i for i, (s, v) in enumerate(zip(subgraph[:batch.num_sampled_nodes[0]], batch.n_id[:batch.num_sampled_nodes[0]]))}
+        self.assertEqual(len(known), batch.num_sampled_nodes[0])
+        for (targets, edges), m in zip(hops(batch), fanout):
+            at = edges.start
+            for target in targets:
+                allowed = lists(int(batch.n_id[target]), int(subgraph[target]))
+                wanted = len(allowed) if m < 0 or (len(allowed) <= m and not replace) else m if allowed else 0
+                taken = [int(e) for e in batch.e_id[at:at + wanted]]
+                self.assertTrue(bool((batch.edge_index[1, at:at + wanted] == target).all()))
+                if wanted == len(allowed) and not replace:
+                    self.assertEqual(taken, allowed)  # whole, in order
+                elif not replace:
+                    self.assertEqual(len(set(taken)), wanted)
+                self.assertLessEqual(set(taken), set(allowed))
+                for k in range(at, at + wanted):
+                    key = int(subgraph[target]), int(data.edge_index[0, batch.e_id[k]])
+                    self.assertEqual(known.setdefault(key, len(known)), int(batch.edge_index[0, k]))
+                at += wanted
+            self.assertEqual(at, edges.stop)
+        self.assertEqual(len(known), len(batch.n_id))
+        self.assertEqual(len(batch.num_sampled_nodes), len(fanout) + 1)
+        self.assertEqual(sum(batch.num_sampled_nodes), len(batch.n_id))
+
+    def test_a_hop_samples_what_the_hop_before_found(self):
+        data = graph()
+        lists = lists_of(data)
+        for fanout in ([4, 3], [-1, 2, 1], [0, 5], [40]):
+            for batch in self.each(data, fanout):
+                self.check_edges(data, batch)
+                self.check_frontier(data, batch, fanout, lambda v, s: lists[v])
+                self.assertIsNone(batch.batch)
+
+    def test_with_replacement_a_list_is_drawn_from_fanout_times(self):
+        data = graph()
+        lists = lists_of(data)
+        for batch in self.each(data, [5, 2], replace=True):
+            self.check_edges(data, batch)
+            self.check_frontier(data, batch, [5, 2], lambda v, s: lists[v], replace=True)
+
+    def test_seeds_come_first_and_input_id_says_which(self):
+        data = graph()
+        seeds = torch.tensor([399, 7, 11, 3, 250])
+        for batch in self.each(data, [3], seeds, batch_size=3):
+            self.assertTrue(torch.equal(batch.n_id[:batch.batch_size], seeds[batch.input_id]))
+        mask = torch.zeros(NODES, dtype=torch.bool)
+        mask[seeds] = True
+        for batch in self.each(data, [3], mask, batch_size=3):
+            self.assertTrue(torch.equal(batch.n_id[:batch.batch_size], batch.input_id))
+
+    def test_disjoint_subgraphs_share_no_node(self):
+        data = graph()
+        lists = lists_of(data)
+        for batch in self.each(data, [4, 3], disjoint=True):
+            self.check_edges(data, batch)
+            self.check_frontier(data, batch, [4, 3], lambda v, s: lists[v])
+            self.assertTrue(torch.equal(batch.batch[:batch.batch_size], torch.arange(batch.batch_size)))
+            self.assertTrue(torch.equal(batch.batch[batch.edge_index[0]], batch.batch[batch.edge_index[1]]))
+
+    def test_bidirectional_edges_are_both_ways_and_once(self):
+        data = graph()
+        for batch in self.each(data, [4, 3], subgraph_type="bidirectional"):
+            pairs = list(map(tuple, batch.edge_index.t().tolist()))
+            self.assertEqual(len(pairs), len(set(pairs)))
+            self.assertEqual(set(pairs), {(v, u) for u, v in pairs})
+            self.assertEqual(pairs, sorted(pairs, key=lambda p: (p[1], p[0])))
+            self.assertNotIn("num_sampled_nodes", batch)
+
+    def test_no_neighbor_is_later_than_the_seed(self):
+        time = torch.randint(0, 60, (NODES,), generator=torch.Generator().manual_seed(3))
+        data = graph(time=time)
+        lists = lists_of(data, "time")
+        for strategy in ("uniform", "last"):
+            for given in (None, torch.randint(0, 60, (NODES,), generator=torch.Generator().manual_seed(4))):
+                for batch in self.each(data, [4, 3], time_attr="time", temporal_strategy=strategy, input_time=given):
+                    of_seed = (time[batch.n_id] if given is None else given[batch.input_id])[:batch.batch_size]
+                    if given is not None:
+                        self.assertTrue(torch.equal(batch.seed_time, of_seed))
+
+                    def allowed(v, s):
+                        return [e for e in lists[v] if time[data.edge_index[0, e]] <= of_seed[s]]
+
+                    if strategy == "uniform":
+                        self.check_frontier(data, batch, [4, 3], allowed)
+                    else:
+                        self.check_latest(batch, [4, 3], allowed)
+
+    def test_no_edge_is_later_than_the_seed(self):
+        data = graph(edge_time=torch.randint(0, 60, (EDGES,), generator=torch.Generator().manual_seed(5)))
+        lists = lists_of(data, "edge_time")
+        given = torch.randint(0, 60, (NODES,), generator=torch.Generator().manual_seed(6))
+        for strategy in ("uniform", "last"):
+            for batch in self.each(data, [4, 3], time_attr="edge_time", temporal_strategy=strategy, input_time=given):
+                def allowed(v, s):
+                    return [e for e in lists[v] if data.edge_time[e] <= given[batch.input_id[s]]]
+
+                (self.check_frontier if strategy == "uniform" else lambda d, *a: self.check_latest(*a))(data, batch, [4, 3], allowed)
+
+    def check_latest(self, batch, fanout, allowed):
+        for (targets, edges), m in zip(hops(batch), fanout):
+            taken = {}
+            for k in edges:
+                taken.setdefault(int(batch.edge_index[1, k]), []).append(int(batch.e_id[k]))
+            for target in targets:
+                of = allowed(int(batch.n_id[target]), int(batch.batch[target]))
+                self.assertEqual(taken.get(target, []), of[-m:])
+
+    def test_weights_decide_and_zero_is_never_taken(self):
+        weight = torch.randint(0, 3, (EDGES,), generator=torch.Generator().manual_seed(8)).float()
+        data = graph(weight=weight)
+        lists = [[e for e in of if weight[e] > 0] for of in lists_of(data)]
+        for batch in self.each(data, [4, 3], weight_attr="weight"):
+            self.check_edges(data, batch)
+            self.assertGreater(float(weight[batch.e_id].min()), 0)
+            for (targets, edges), m in zip(hops(batch), [4, 3]):
+                count = torch.bincount(batch.edge_index[1, edges.start:edges.stop], minlength=len(batch.n_id))
+                for target in targets:
+                    self.assertEqual(int(count[target]), min(m, len(lists[int(batch.n_id[target])])))
+
+    def test_what_is_not_sampled_is_said(self):
+        data = graph(weight=torch.ones(EDGES), time=torch.zeros(NODES, dtype=torch.long))
+        for error, how in ((NotImplementedError, dict(weight_attr="weight", time_attr="time")), (NotImplementedError, dict(weight_attr="weight", replace=True)),
+                           (NotImplementedError, dict(subgraph_type="induced")), (KeyError, dict(time_attr="no such"))):
+            with self.assertRaises(error):
+                ours.NeighborLoader(data, [2], batch_size=4, **how)
+        with self.assertRaisesRegex(ValueError, "a seed is given twice: node 5"):
+            next(iter(ours.NeighborLoader(data, [2], torch.tensor([5, 5]), batch_size=2)))
+        with self.assertRaisesRegex(IndexError, "out of range: node 400"):
+            next(iter(ours.NeighborLoader(data, [2], torch.tensor([1, 400]), batch_size=2)))
+
+    def test_features_may_be_a_mapped_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            x = np.memmap(os.path.join(folder, "x"), np.float32, "w+", shape=(NODES, 5))
+            x[:] = np.arange(NODES * 5).reshape(NODES, 5)
+            data = graph()
+            del data.x
+            data.x = x
+            for batch in self.each(data, [4]):
+                self.assertTrue(np.array_equal(batch.x, x[batch.n_id.numpy()]))
+
+    def test_a_batch_depends_on_seed_epoch_and_step_alone(self):
+        data = graph()
+        runs = []
+        for workers in (0, 1, 4):
+            loader = ours.NeighborLoader(data, [4, 3], batch_size=64, num_workers=workers, seed=9)
+            runs.append([[(b.n_id, b.e_id) for b in loader] for _ in range(2)])
+        for run in runs[1:]:
+            for epoch, first in zip(run, runs[0]):
+                for batch, wanted in zip(epoch, first):
+                    self.assertTrue(torch.equal(batch[0], wanted[0]) and torch.equal(batch[1], wanted[1]))
+        self.assertFalse(torch.equal(runs[0][0][0][1], runs[0][1][0][1]))  # epochs draw afresh
+        loader.set_epoch(0)
+        self.assertTrue(torch.equal(next(iter(loader)).e_id, runs[0][0][0][1]))
+        other = next(iter(ours.NeighborLoader(data, [4, 3], batch_size=64, seed=10)))
+        self.assertFalse(torch.equal(other.e_id, runs[0][0][0][1]))
+
+    def test_a_loop_that_is_left_leaves_no_thread_and_an_error_comes_through(self):
+        import threading
+        before = threading.active_count()
+
+        def transform(batch):
+            if 100 in batch.input_id:
+                raise RuntimeError("of the transform")
+            return batch
+
+        loader = ours.NeighborLoader(graph(), [4], batch_size=16, num_workers=3, transform=transform)
+        with self.assertRaisesRegex(RuntimeError, "of the transform"):
+            for _ in loader:
+                pass
+        for _ in loader:
+            break
+        import gc
+        gc.collect()
+        self.assertEqual(threading.active_count(), before)
+        self.assertEqual(len(loader), 25)
+        self.assertEqual(repr(loader), "NeighborLoader()")
+        self.assertEqual(loader([3, 5]).n_id[:2].tolist(), [3, 5])
+
+
+class Types(unittest.TestCase):
+    """Several types of nodes and edges: for each hop each type of edges, in order; one numbering per type of nodes."""
+
+    def setUp(self):
+        g = torch.Generator().manual_seed(1)
+        data = HeteroData()
+        sizes = {"paper": 200, "author": 150, "venue": 3}
+        for t, n in sizes.items():
+            data[t].x = torch.randn(n, 3, generator=g)
+        for e, m in ((("paper", "cites", "paper"), 900), (("author", "writes", "paper"), 700), (("paper", "rev", "author"), 700), (("paper", "in", "venue"), 200)):
+            data[e].edge_index = torch.stack([torch.randint(0, sizes[e[0]], (m,), generator=g), torch.randint(0, sizes[e[2]], (m,), generator=g)])
+            data[e].edge_attr = torch.randn(m, 2, generator=g)
+        self.data = data
+
+    def test_all_neighbors_are_those_of_loops(self):
+        data, order = self.data, list(self.data.edge_types)
+        perm = ours.NeighborSampler(data, [1]).edge_permutation
+        lists = {e: [[k for k in perm[e].tolist() if data[e].edge_index[1, k] == v] for v in range(data[e[2]].num_nodes)] for e in order}
+        for name, loader in loaders(data, [-1, -1], ("paper", torch.arange(20, 60)), batch_size=8):
+            for batch in loader:
+                with self.subTest(loader=name):
+                    found = {t: [] for t in data.node_types}
+                    found["paper"] = batch["paper"].n_id[:batch["paper"].batch_size].tolist()
+                    begin, taken = {t: 0 for t in found}, {e: [] for e in order}
+                    for _ in range(2):
+                        end = {t: len(f) for t, f in found.items()}
+                        for e in order:
+                            for i in range(begin[e[2]], end[e[2]]):
+                                for k in lists[e][found[e[2]][i]]:
+                                    u = int(data[e].edge_index[0, k])
+                                    if u not in found[e[0]]:
+                                        found[e[0]].append(u)
+                                    taken[e].append((found[e[0]].index(u), i, k))
+                        begin = end
+                    for t in found:
+                        self.assertEqual(batch[t].n_id.tolist(), found[t])
+                        self.assertTrue(torch.equal(batch[t].x, data[t].x[batch[t].n_id]))
+                    for e in order:
+                        got = list(zip(*batch[e].edge_index.tolist(), batch[e].e_id.tolist()))
+                        self.assertEqual(got, taken[e])
+                        self.assertTrue(torch.equal(batch[e].edge_attr, data[e].edge_attr[batch[e].e_id]))
+
+    def test_fanouts_are_by_type_of_edges(self):
+        fanout = {e: [0, 0] for e in self.data.edge_types}
+        fanout["author", "writes", "paper"] = [3, 3]
+        for _, loader in loaders(self.data, fanout, "paper", batch_size=16):
+            for batch in loader:
+                self.assertEqual(batch["paper", "cites", "paper"].edge_index.size(1), 0)
+                count = torch.bincount(batch["author", "writes", "paper"].edge_index[1])
+                self.assertEqual(int(count.max()), 3)
+
+    def test_disjoint_and_times(self):
+        for t in self.data.node_types:
+            self.data[t].time = torch.arange(self.data[t].num_nodes)
+        for _, loader in loaders(self.data, [4, 3], ("paper", torch.arange(40, 120)), batch_size=16, time_attr="time"):
+            for batch in loader:
+                seed_time = batch["paper"].n_id[:batch["paper"].batch_size]
+                for t in self.data.node_types:
+                    self.assertTrue(bool((batch[t].time <= seed_time[batch[t].batch]).all()))
+                for e in self.data.edge_types:
+                    u, v = batch[e].edge_index
+                    self.assertTrue(torch.equal(batch[e[0]].batch[u], batch[e[2]].batch[v]))
+
+
+class Links(unittest.TestCase):
+    def test_both_ends_are_seeds_and_negatives_are_labelled(self):
+        data = graph()
+        for name, loader in loaders(data, [3, 2], data.edge_index[:, :200], batch_size=20, link=True, neg_sampling_ratio=1.0):
+            for batch in loader:
+                with self.subTest(loader=name):
+                    ends = batch.n_id[batch.edge_label_index]
+                    self.assertTrue(torch.equal(ends[:, :20], data.edge_index[:, batch.input_id]))
+                    self.assertEqual(batch.edge_label.tolist(), [1.0] * 20 + [0.0] * 20)
+
+    def test_excluded_edges_are_in_no_batch(self):
+        data = graph()
+        for exclude in (None, "self", "reverse"):
+            leaks = back = 0
+            for batch in ours.LinkNeighborLoader(data, [-1, -1], data.edge_index[:, :400], batch_size=20, exclude=exclude):
+                target = set(map(tuple, data.edge_index[:, batch.input_id].t().tolist()))
+                edges = set(map(tuple, data.edge_index[:, batch.e_id].t().tolist()))
+                leaks += len(target & edges)
+                back += len({(v, u) for u, v in target} - target & edges)
+                self.assertTrue(torch.equal(data.edge_index[:, batch.e_id], batch.n_id[batch.edge_index]))
+                self.assertEqual(sum(batch.num_sampled_edges), batch.edge_index.size(1))
+                if exclude is not None:  # and no other edge is missing
+                    nodes = set(batch.n_id[:sum(batch.num_sampled_nodes[:2])].tolist())
+                    hidden = target | ({(v, u) for u, v in target} if exclude == "reverse" else set())
+                    for e in range(EDGES):
+                        u, v = data.edge_index[:, e].tolist()
+                        if v in nodes and (u, v) not in hidden:
+                            self.assertIn((u, v), edges)
+            self.assertEqual(leaks > 0, exclude is None)
+
+
+class Installed(unittest.TestCase):
+    """install() under PyG's own loaders, in a process of its own, before and after the import of torch_geometric; worker processes."""
+
+    def run_script(self, script):
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=300,
+                              env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def test_scripts_stay_as_they_are(self):
+        before, after = "import libggnn.pyg\nprint(libggnn.pyg.install())\n", "import torch_geometric\n"
+        script = """
+import torch, warnings
+warnings.simplefilter("error")
+from torch_geometric.data import Data
+from torch_geometric.loader import NeighborLoader, LinkNeighborLoader
+torch.manual_seed(0)
+data = Data(x=torch.randn(300, 4), edge_index=torch.randint(0, 300, (2, 3000)), time=torch.arange(300), weight=torch.rand(3000),
+            edge_time=torch.arange(3000))
+for how in (dict(), dict(disjoint=True), dict(time_attr="time"), dict(weight_attr="weight"), dict(subgraph_type="bidirectional"),
+            dict(time_attr="edge_time", input_time=torch.full((300,), 1500)), dict(num_workers=2), dict(num_workers=2, multiprocessing_context="spawn")):
+    for batch in NeighborLoader(data, [4, 3], batch_size=100, **how):
+        assert torch.equal(data.edge_index[:, batch.e_id], batch.n_id[batch.edge_index]) or how.get("subgraph_type")
+        assert torch.equal(batch.x, data.x[batch.n_id])
+for batch in LinkNeighborLoader(data, [4], batch_size=500): pass
+print("done", libggnn.pyg.install())
+"""
+        script = script.replace("import torch, warnings", "import torch, warnings\nif __name__ != '__main__': raise SystemExit", 1)
+        for first in (before + after, after + before):
+            out = self.run_script("import warnings\n" + first + script.replace('dict(num_workers=2, multiprocessing_context="spawn")', "dict(num_workers=1)"))
+            self.assertIn("PyG samples by libggnn\n", out)
+            self.assertIn("done libggnn is under PyG already", out)
+
+    def test_nothing_is_installed_beside_pyg_lib(self):
+        with tempfile.TemporaryDirectory() as folder:
+            open(os.path.join(folder, "pyg_lib.py"), "w").close()
+            out = self.run_script(f"import sys; sys.path.insert(0, {folder!r})\nimport libggnn.pyg\nprint(libggnn.pyg.install())")
+        self.assertEqual(out, "pyg-lib is installed: PyG samples by that\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
