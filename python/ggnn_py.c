@@ -155,7 +155,7 @@ EXPORT const char* ggnn_py_method(int method) { return ggnn_method_name((ggnn_me
 EXPORT int ggnn_py_check(const ggnn_py_relation* r, int64_t* node, int64_t* edge)
 {
     for (int64_t v = 0; v <= r->num_dst; v++) {
-        *node = v < r->num_dst ? v : v - 1;
+        *node = v ? v - 1 : 0; /* list v - 1 ends here */
         *edge = -1;
         const int64_t from = v ? r->indptr[v - 1] : 0;
         if (r->indptr[v] < from || (v == 0 && r->indptr[0] != 0) || r->indptr[v] > r->num_edges) return GGNN_ERROR_ID;

@@ -5,6 +5,7 @@ NeighborLoader, LinkNeighborLoader     in place of PyG's: num_workers are thread
 install()           PyG's own classes sample by ggnn.h from then on: scripts stay as they are
 """
 import contextlib
+import copy
 import itertools
 import sys
 import threading
@@ -16,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import torch
 
+from . import rows
 from .sampler import Graph, Sampler
 
 _MIX = 0x9E3779B97F4A7C15
@@ -109,6 +111,7 @@ _lock = threading.RLock()
 
 def _classes():
     from torch_geometric import loader, sampler
+    from torch_geometric.data import Data, HeteroData
     from torch_geometric.sampler import HeteroSamplerOutput, SamplerOutput
 
     class NeighborSampler(sampler.NeighborSampler):
@@ -180,6 +183,39 @@ def _classes():
         def set_epoch(self, epoch):
             """The next pass over the loader is this epoch; without it, passes count from 0."""
             self._epoch = int(epoch)
+
+        def _lean(self):
+            """This loader without the rows that ggnn_gather copies, and what they are: [(type of nodes, name, rows)]."""
+            if getattr(self, "_light", None) is None or self._light[0] is not self.data:
+                lean, heavy = copy.copy(self), []
+                lean.transform = lean.transform_sampler_output = None
+                if isinstance(self.data, (Data, HeteroData)):
+                    lean.data = copy.copy(self.data)
+                    for store in self.data.node_stores:
+                        kind = getattr(store, "_key", None)
+                        for name, value in list(store.items()):
+                            if name != "num_nodes" and store.is_node_attr(name) and rows.can(value) and self.data.__cat_dim__(name, value, store) == 0:
+                                heavy.append((kind, name, value))
+                    sizes = {getattr(store, "_key", None): store.num_nodes for store in self.data.node_stores}
+                    for kind, name, _ in heavy:
+                        del (lean.data if kind is None else lean.data[kind])[name]
+                    for kind, n in sizes.items():
+                        (lean.data if kind is None else lean.data[kind]).num_nodes = n
+                self._light = self.data, lean, heavy, {} if not heavy else {k: "num_nodes" in s for k, s in (
+                    (getattr(store, "_key", None), store) for store in self.data.node_stores)}
+            return self._light[1:]
+
+        def filter_fn(self, out):
+            lean, heavy, counted = self._lean()
+            out = out if self.transform_sampler_output is None else self.transform_sampler_output(out)
+            batch = super(Threads, lean).filter_fn(out)
+            for kind, name, value in heavy:
+                node = out.node if kind is None else out.node[kind]
+                (batch if kind is None else batch[kind])[name] = rows.gather(torch.from_numpy(value) if isinstance(value, np.ndarray) else value, node)
+            for kind, was in counted.items():
+                if not was:
+                    del (batch if kind is None else batch[kind])["num_nodes"]
+            return batch if self.transform is None else self.transform(batch)
 
         def _batch(self, key, index):
             _keys.at = key
