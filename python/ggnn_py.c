@@ -46,8 +46,9 @@ static void* be_a_thread(void* argument)
     for (;;) {
         while (pool.job == seen) pthread_cond_wait(&pool.started, &pool.lock);
         seen = pool.job;
+        const int needed = start.index < pool.wanted;
         pthread_mutex_unlock(&pool.lock);
-        if (start.index < pool.wanted) take_pieces();
+        if (needed) take_pieces();
         pthread_mutex_lock(&pool.lock);
         if (--pool.running == 0) pthread_cond_signal(&pool.done);
     }
@@ -86,7 +87,7 @@ static void make_threads(void) /* by who has the pool */
 
 static void run_pieces(int64_t n, void (*body)(void* context, int64_t i), void* context)
 {
-    if (n <= 1 || pool.wanted == 0 || pthread_mutex_trylock(&pool.busy) != 0) {
+    if (n <= 1 || __atomic_load_n(&pool.wanted, __ATOMIC_RELAXED) == 0 || pthread_mutex_trylock(&pool.busy) != 0) {
         for (int64_t i = 0; i < n; i++) body(context, i);
         return;
     }
@@ -111,10 +112,12 @@ static void run_pieces(int64_t n, void (*body)(void* context, int64_t i), void* 
 EXPORT void ggnn_py_set_threads(int threads)
 {
     pthread_mutex_lock(&pool.busy);
-    pool.wanted = threads > 1 ? threads - 1 : 0;
+    pthread_mutex_lock(&pool.lock);
+    __atomic_store_n(&pool.wanted, threads > 1 ? threads - 1 : 0, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&pool.lock);
     pthread_mutex_unlock(&pool.busy);
 }
-EXPORT int ggnn_py_threads(void) { return pool.wanted + 1; }
+EXPORT int ggnn_py_threads(void) { return __atomic_load_n(&pool.wanted, __ATOMIC_RELAXED) + 1; }
 
 #define GGNN_PARALLEL_FOR(n, body, context) run_pieces(n, body, context)
 #define GGNN_IMPLEMENTATION

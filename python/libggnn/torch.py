@@ -214,6 +214,23 @@ def gat(z, el, er, block, negative_slope=0.2, dropout=0.0, key=(0, 0)):
     return _GAT.apply(z, el, er, block, float(negative_slope), float(dropout), key)
 
 
+def blocks(batch):
+    """The layers of a batch, the first one first: layer l of L needs no edge of the last l hops, so that what is computed shrinks.
+    x = batch.x; for conv, block in zip(convs, blocks(batch)): x = conv(x, block) ends with the rows of the seeds. batch: PyG's Data, not
+    bidirectional; its edges are by target, as samplers leave them."""
+    if "num_sampled_nodes" not in batch or batch.num_sampled_nodes is None:
+        raise ValueError("blocks: the batch does not say what each hop found: it is bidirectional, or no sampler made it")
+    row, col = batch.edge_index
+    nodes, edges = (torch.tensor([0] + list(n)).cumsum(0).tolist() for n in (batch.num_sampled_nodes, batch.num_sampled_edges))
+    if col.numel() > 1 and bool((col[1:] < col[:-1]).any()):
+        raise ValueError("blocks: edges are not by target")
+    indptr = torch.searchsorted(col.contiguous(), torch.arange(nodes[-1] + 1))
+    made = []
+    for hop in range(len(edges) - 1, 0, -1):
+        made.append(Block(indptr[:nodes[hop] + 1].clamp(max=edges[hop]), row[:edges[hop]], nodes[hop + 1]))
+    return made
+
+
 # ---- PyG's layers --------------------------------------------------------------------
 
 def _block(x, edge_index, loops=True):

@@ -66,6 +66,12 @@ loads() { # a C program of aarch64 that loads its library and samples
 if command -v aarch64-linux-gnu-gcc >/dev/null && command -v qemu-aarch64 >/dev/null; then check "the libraries of aarch64 sample under qemu" loads
 else echo "  skipped python: aarch64: no compiler for it, or no qemu-user" && skipped=$((skipped + 1)); fi
 
+sanitizer() { # eight threads call at once
+    clang -g -O1 -std=c99 -fsanitize=thread -I. python/tests/threads.c -o "$work/threads" -lm -lpthread && "$work/threads"
+}
+if command -v clang >/dev/null; then check "threads of the caller's and of the pool have no race" sanitizer
+else echo "  skipped python: the thread sanitizer: no clang" && skipped=$((skipped + 1)); fi
+
 tests=$PWD/python/tests # from there libggnn is the one that is installed
 (cd "$tests" && PYTHONPATH=$work/site "$python" -B -W ignore -m unittest ${@:-discover} -v) >"$work/tests" 2>&1
 code=$?

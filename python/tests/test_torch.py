@@ -70,6 +70,34 @@ class Layers(unittest.TestCase):
         self.assertTrue(torch.equal(layer(x, edge_index), layer(x, edge_index)))
 
 
+class Blocks(unittest.TestCase):
+    def test_layers_that_shrink_give_the_seeds_the_same_rows(self):
+        from torch_geometric.data import Data
+        from libggnn.pyg import NeighborLoader
+        g = torch.Generator().manual_seed(4)
+        data = Data(x=torch.randn(500, 16, generator=g), edge_index=torch.randint(0, 500, (2, 6000), generator=g))
+        torch.manual_seed(7)
+        convs = [ours.SAGEConv(16, 16), ours.SAGEConv(16, 16, "max"), ours.GATConv(16, 4, heads=2)]
+        for batch in NeighborLoader(data, [4, 3, 2], batch_size=50):
+            keep = batch.edge_index[0] != batch.edge_index[1]  # GATConv takes loops out of an edge_index, not out of a block
+            made, x, whole = ours.blocks(batch), batch.x, batch.x
+            self.assertEqual([b.num_edges for b in made], [sum(batch.num_sampled_edges[:h]) for h in (3, 2, 1)])
+            for conv, block in zip(convs, made):
+                self.assertEqual(len(x), block.num_src)
+                if isinstance(conv, ours.GATConv):
+                    some = keep[:block.num_edges]
+                    block = ours.Block.from_edge_index(batch.edge_index[:, :block.num_edges][:, some], block.num_dst, block.num_src)
+                x = conv(x, block)
+                whole = conv(whole, batch.edge_index)
+            self.assertEqual(len(x), 50)
+            self.assertLessEqual(float((x - whole[:50]).abs().max()), 1e-6)
+
+    def test_what_has_no_layers_is_said(self):
+        from torch_geometric.data import Data
+        with self.assertRaisesRegex(ValueError, "does not say what each hop found"):
+            ours.blocks(Data(edge_index=torch.zeros(2, 3, dtype=torch.long)))
+
+
 class Operations(unittest.TestCase):
     def setUp(self):
         self.block = ours.Block.from_edge_index(edges(20, 30, 80), 20, 30)
