@@ -69,6 +69,22 @@ class Graph:
                 raise ValueError(f"{key!r}: {self.lib.ggnn_py_status(status).decode()}: {where}")
 
 
+EDGES = ("node", "to", "node")
+
+
+def from_edge_index(edge_index, num_nodes):
+    """A graph of one type of nodes, "node", and of edges, EDGES, from (2, edges) sources and targets of int32 or int64; and the
+    position in edge_index of each edge of its lists, which are in input order. IndexError: an edge names a node that there is not."""
+    src, dst = (_c.array(row, (np.int32, np.int64), f"edge_index[{i}]") for i, row in enumerate(edge_index))
+    if src.dtype != dst.dtype or len(src) != len(dst):
+        raise ValueError(f"edge_index: {len(src)} sources of {src.dtype}, {len(dst)} targets of {dst.dtype}")
+    indptr, indices, position, edge = np.empty(num_nodes + 1, np.int64), np.empty(len(src), src.dtype), np.empty(len(src), np.int64), c.c_int64()
+    status = _c.LIBRARIES[src.dtype].ggnn_py_from_coo(*map(_c.address, (indptr, indices, position, src, dst)), num_nodes, len(src), c.byref(edge))
+    if status:
+        raise IndexError(f"edge {edge.value}, {src[edge.value]} -> {dst[edge.value]}: nodes are in [0, {num_nodes})")
+    return Graph({"node": num_nodes}, {EDGES: (indptr, indices)}, check=False), position
+
+
 class Sampler:
     """Samples mini-batches of a graph. Any number of threads may call it at once; each call that runs has memory of its own.
 

@@ -87,6 +87,23 @@ class Checks(unittest.TestCase):
             self.assertTrue(same(a, b))
 
 
+class Edges(unittest.TestCase):
+    def test_lists_are_those_of_the_edges(self):
+        random = np.random.default_rng(3)
+        for dtype in (np.int32, np.int64):
+            edges = random.integers(0, 200, (2, 3000)).astype(dtype)
+            graph, position = libggnn.from_edge_index(edges, 200)
+            batch = libggnn.Sampler(graph)({"node": np.arange(200, dtype=dtype)}, {libggnn.EDGES: [-1]})
+            at, ids = position[batch.edge[libggnn.EDGES]], batch.node["node"]
+            self.assertTrue(np.array_equal(edges[0, at], ids[batch.row[libggnn.EDGES]]) and np.array_equal(edges[1, at], ids[batch.col[libggnn.EDGES]]))
+            self.assertEqual(sorted(at), list(range(3000)))
+            self.assertTrue(all(a < b for a, b, same in zip(at, at[1:], edges[1, at[1:]] == edges[1, at[:-1]]) if same))  # in input order
+        with self.assertRaisesRegex(IndexError, "edge 1, 3 -> 7: nodes are in .0, 7."):
+            libggnn.from_edge_index(np.array([[0, 3], [1, 7]]), 7)
+        with self.assertRaisesRegex(ValueError, "2 sources of int64, 1 targets"):
+            libggnn.from_edge_index([np.array([0, 3]), np.array([1])], 7)
+
+
 class Rows(unittest.TestCase):
     def test_rows_are_those_of_numpy(self):
         random = np.random.default_rng(0)
@@ -198,6 +215,24 @@ def gather_and_tell(found, ids, x):
 
 
 class Files(unittest.TestCase):
+    TOOL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "build", "ggnn-data")
+
+    @unittest.skipUnless(os.path.exists(TOOL), "make builds ggnn-data")
+    def test_a_file_of_the_tools_is_a_graph(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "k.ggnn")
+            subprocess.run([self.TOOL, "generate", "karate", path], check=True, capture_output=True)
+            a = libggnn.open(path)
+            self.assertEqual((len(a["indptr"]), a["indptr"].dtype, a["indices"].dtype), (35, np.int64, np.int32))
+            graph = libggnn.Graph({"v": 34}, {KEY: (a["indptr"], a["indices"])})
+            batch = libggnn.Sampler(graph)({"v": np.array([0], np.int32)}, {KEY: [-1]})
+            self.assertEqual(sorted(batch.node["v"][1:]), sorted(a["indices"][a["indptr"][0]:a["indptr"][1]]))
+            self.assertTrue(np.array_equal(libggnn.gather(a["feat"], batch.node["v"]), a["feat"][batch.node["v"]]))
+            with open(path, "r+b") as f:
+                f.truncate(12288)
+            with self.assertRaisesRegex(ValueError, "k.ggnn: version 1"):
+                libggnn.open(path)
+
     def test_damaged_files_are_refused(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "g.ggnn")
