@@ -146,9 +146,8 @@ static void ggnni_frontier_number(ggnn_found* found, int32_t* local, const ggnn_
 GGNN_API size_t ggnn_frontier_table_bytes(const ggnn_frontier* f, int32_t type)
 {
     if (!f || type < 0 || type >= f->num_types) return 0;
-    const int64_t n = f->num_nodes[type], max = f->found[type].max;
-    if (n < 0 || max < 0 || max > INT32_MAX) return 0;
-    if (f->disjoint) return ggnn_unique_bytes(GGNN_UNIQUE_HASH, GGNN_NODE_MAX, max);
+    const int64_t n = f->disjoint ? GGNN_NODE_MAX : f->num_nodes[type], max = f->found[type].max;
+    if (f->num_nodes[type] < 0 || max < 0 || max > INT32_MAX) return 0;
     return ggnn_unique_bytes(ggnn_unique_choose(n), n, max);
 }
 
@@ -157,8 +156,7 @@ GGNN_API ggnn_status ggnn_frontier_table(ggnn_frontier* f, int32_t type, void* m
     if (!ggnn_frontier_table_bytes(f, type) || !memory) return GGNN_ERROR_ARGUMENT;
     ggnn_found*   found = &f->found[type];
     const int64_t n = f->disjoint ? GGNN_NODE_MAX : f->num_nodes[type], count = found->count;
-    found->table =
-        ggnn_unique_init(memory, f->disjoint ? GGNN_UNIQUE_HASH : ggnn_unique_choose(n), n, found->max);
+    found->table = ggnn_unique_init(memory, ggnn_unique_choose(n), n, found->max);
     for (int64_t i = 0; i < count; i++) { // each is new: it goes to where it is
         const ggnn_node key = found->key[i];
         ggnni_frontier_number(found, NULL, &key, 1);
@@ -179,6 +177,7 @@ static const char* ggnni_frontier_fault(const ggnn_frontier* f)
         if ((uint32_t)by->src >= (uint32_t)f->num_types || (uint32_t)by->dst >= (uint32_t)f->num_types)
             return "a relation's type is out of range";
         if (by->lists.num_nodes != f->num_nodes[by->dst]) return "a relation has another number of lists";
+        if (f->taken[r].max && !f->taken[r].position) return "a relation has no memory";
         timed |= by->time != NULL;
     }
     if (timed != (f->seed_time != NULL)) return "seed_time goes with times";
@@ -363,7 +362,8 @@ static ggnn_status ggnni_frontier_sample(const ggnni_frontier_job* job)
 {
     ggnni_frontier_tile tile;
     ggnn_status         status = GGNN_OK;
-    const int64_t       end = job->dst->end, width = GGNNI_FRONTIER_TILE;
+    const int64_t       width = GGNNI_FRONTIER_TILE;
+    const int64_t       end = job->taken->need > job->taken->count ? job->dst->end : 0; // 0: nothing to take
     for (tile.first = job->dst->begin; tile.first < end && status == GGNN_OK; tile.first += tile.n) {
         tile.n = end - tile.first < width ? end - tile.first : width;
         tile.edge = job->taken->count;

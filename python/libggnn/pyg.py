@@ -6,6 +6,8 @@ install()           PyG's own classes sample by ggnn.h from then on: scripts sta
 """
 import contextlib
 import copy
+import importlib.machinery
+import importlib.util
 import itertools
 import sys
 import threading
@@ -317,6 +319,7 @@ _SCHEMAS = (
     "edge_time_dict=None, Dict(str, Tensor)? seed_time_dict=None, Dict(str, Tensor)? edge_weight_dict=None, bool csc=False, bool "
     "replace=False, bool directed=True, bool disjoint=False, str temporal_strategy='uniform', bool return_edge_id=True) -> (Dict(str, "
     "Tensor), Dict(str, Tensor), Dict(str, Tensor), Dict(str, Tensor)?, Dict(str, int[]), Dict(str, int[]))")
+PYG_LIB = "0.8.0"  # whose operators these are
 _installed, _samplers = None, {}
 
 
@@ -397,7 +400,7 @@ def install():
         if _installed:
             return "libggnn is under PyG already"
         try:
-            if "pyg_lib" in sys.modules or __import__("importlib.util").util.find_spec("pyg_lib"):
+            if "pyg_lib" in sys.modules or importlib.util.find_spec("pyg_lib"):
                 return "pyg-lib is installed: PyG samples by that"
         except (ImportError, ValueError):
             pass
@@ -407,7 +410,9 @@ def install():
         library.impl("neighbor_sample", neighbor_sample, "CPU")
         library.impl("hetero_neighbor_sample", hetero_neighbor_sample, "BackendSelect") # tensors in a dict choose no backend
         stub, ops, sampler = types.ModuleType("pyg_lib"), types.ModuleType("pyg_lib.ops"), types.ModuleType("pyg_lib.sampler")
-        stub.__version__, stub.ops, stub.sampler, stub.__path__ = "0.0.0+libggnn", ops, sampler, []
+        for module in (stub, ops, sampler):  # scripts ask importlib whether pyg_lib is there
+            module.__spec__ = importlib.machinery.ModuleSpec(module.__name__, None, is_package=module is stub)
+        stub.__version__, stub.ops, stub.sampler, stub.__path__ = PYG_LIB, ops, sampler, []
         stub.__doc__ = "libggnn's: the neighbour samplers alone"
         sampler.neighbor_sample, sampler.hetero_neighbor_sample = neighbor_sample, hetero_neighbor_sample
         sys.modules.update({"pyg_lib": stub, "pyg_lib.ops": ops, "pyg_lib.sampler": sampler})

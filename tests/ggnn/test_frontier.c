@@ -659,6 +659,30 @@ TEST(bad_weights_and_sources_that_times_meet_are_errors)
     end_memory(&m);
 }
 
+/* A relation of which nothing is taken needs no arrays; one that has room needs all three. */
+TEST(nothing_to_take_needs_no_memory)
+{
+    static world w;
+    memory m;
+    do make_world(&w, false, false);
+    while (!w.seeds[0]);
+    for (int r = 0; r < w.relations; r++) {
+        memset(w.of[r].indptr, 0, sizeof w.of[r].indptr);
+        w.relation[r].lists.num_edges = 0;
+    }
+    begin_memory(&m, &w, GGNN_FISHER_YATES, false, false, NODES);
+    for (int r = 0; r < w.relations; r++) {
+        free(m.taken[r].src), free(m.taken[r].dst), free(m.taken[r].position);
+        m.taken[r].src = m.taken[r].dst = NULL, m.taken[r].position = NULL, m.taken[r].max = 0;
+    }
+    CHECK_EQ(sample(&m, &w), GGNN_OK);
+    CHECK(m.found[0].count == w.seeds[0] && m.taken[0].count == 0);
+    m.taken[0].max = 1;
+    CHECK_EQ(ggnn_frontier_begin(&m.f), GGNN_ERROR_ARGUMENT);
+    CHECK_STR(why(&m), "a relation has no memory");
+    end_memory(&m);
+}
+
 TEST(arguments_that_cannot_be_are_refused)
 {
     static world w;
@@ -766,6 +790,7 @@ int main(int argc, char** argv)
     RUN(threads_with_a_frontier_each_find_the_same);
     RUN(what_cannot_be_sampled_is_said);
     RUN(bad_weights_and_sources_that_times_meet_are_errors);
+    RUN(nothing_to_take_needs_no_memory);
     RUN(arguments_that_cannot_be_are_refused);
     RUN(both_ways_are_the_sorted_edges_once);
     return test_finish();
