@@ -107,10 +107,23 @@ class _Lease:
 
     def __del__(self):
         global _kept_bytes
+        size = len(self.raw)
         with _kept_lock:
-            if _kept_bytes + len(self.raw) <= KEEP_BYTES:
-                _kept.setdefault(len(self.raw), []).append(self.raw)
-                _kept_bytes += len(self.raw)
+            while _kept and _kept_bytes + size > KEEP_BYTES:  # sizes that came first make room
+                first = next(iter(_kept))
+                _kept_bytes -= first * len(_kept.pop(first))
+            if _kept_bytes + size <= KEEP_BYTES:
+                _kept.setdefault(size, []).append(self.raw)
+                _kept_bytes += size
+
+
+def _child():
+    """After fork: another thread may have had the lock."""
+    global _kept_lock
+    _kept_lock = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_child)
 
 
 def empty(shape, dtype):

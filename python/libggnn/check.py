@@ -12,6 +12,8 @@ def version(name):
         return getattr(importlib.import_module(name), "__version__", "?")
     except ImportError:
         return "not installed"
+    except Exception as error:
+        return f"cannot be loaded ({type(error).__name__})"
 
 
 def seconds(call, repeats=5):

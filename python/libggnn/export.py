@@ -103,7 +103,10 @@ def read_graphbolt(folder):
         if item.get("format") == "numpy":
             return load_array(path)
         with open(path, newline="") as file:
-            return np.array([[int(cell) for cell in line] for line in csv.reader(file)], np.int64)
+            try:
+                return np.array([[int(cell) for cell in line] for line in csv.reader(file)], np.int64)
+            except ValueError as error:
+                raise Refused(f"{path}: {error}")
 
     try:
         nodes, edges = only(about["graph"]["nodes"], "nodes")["num"], read(only(about["graph"]["edges"], "edges"))
@@ -116,12 +119,16 @@ def read_graphbolt(folder):
         for kind, name in (("train_set", "train"), ("validation_set", "val"), ("test_set", "test")):
             for part in task.get(kind) or []:
                 data = {d["name"]: read(d) for d in part["data"]}
-                seeds = np.asarray(data.get("seeds", data.get("seed_nodes"))).reshape(-1)
-                arrays[name] = seeds
+                seeds = np.asarray(data["seeds"] if "seeds" in data else data["seed_nodes"])
+                if seeds.ndim != 1 and seeds.shape[1:] != (1,):
+                    raise Refused(f"{folder}: seeds of {kind} are {seeds.shape}: pairs of nodes are not exported")
+                seeds = arrays[name] = seeds.reshape(-1)
                 if "labels" in data:
+                    if np.asarray(data["labels"]).dtype.kind not in "biu":
+                        raise Refused(f"{folder}: labels of {kind} are {data['labels'].dtype}: classes are whole numbers")
                     label[seeds] = np.asarray(data["labels"]).reshape(-1)
                     arrays["label"] = label
-    except (KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError, AttributeError, IndexError) as error:
         raise Refused(f"{folder}/metadata.yaml: {error} is missing or of another kind")
     if len(arrays.get("feat", label)) != nodes:
         raise Refused(f"{folder}: {len(arrays['feat'])} rows of features for {nodes} nodes")
@@ -143,6 +150,9 @@ def write(arrays, out):
                 array = array.reshape(-1)
             np.save(os.path.join(aside, name + ".npy"), array, allow_pickle=False)
             print(f"{name}: {array.dtype} {array.shape}")
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(aside, 0o777 & ~mask)
         os.rename(aside, out)
     except BaseException:
         shutil.rmtree(aside, ignore_errors=True)

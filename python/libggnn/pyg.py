@@ -7,7 +7,6 @@ install()           PyG's own classes sample by ggnn.h from then on: scripts sta
 import contextlib
 import copy
 import importlib.machinery
-import importlib.util
 import itertools
 import sys
 import threading
@@ -29,16 +28,21 @@ def _numpy(t):
     return None if t is None else t.detach().cpu().contiguous().numpy()
 
 
+# What PyG writes into a batch itself.
+_OF_BATCHES = {"num_nodes", "n_id", "e_id", "batch", "batch_size", "input_id", "seed_time", "num_sampled_nodes", "num_sampled_edges", "edge_label",
+               "edge_label_index", "edge_label_time", "src_index", "dst_pos_index", "dst_neg_index"}
+
+
 class _Keys(threading.local):
-    """(seed, step) of the batch that this thread samples; None: one after the other, by torch's seed."""
-    at = None
+    """(seed, step) of the batch that this thread samples, and a generator for its negatives; None: by torch's own random numbers."""
+    at = generator = None
 
 
-_keys, _count = _Keys(), itertools.count()
+_keys = _Keys()
 
 
 def _key():
-    return _keys.at if _keys.at is not None else (torch.initial_seed(), next(_count) & 0xFFFFFFFF)
+    return _keys.at if _keys.at is not None else (int(torch.randint(2 ** 62, ())), 0)
 
 
 def _method(replace, weight, timed):
@@ -49,13 +53,31 @@ def _method(replace, weight, timed):
     return "weighted" if weight is not None else "replacement" if replace else "fisher-yates"
 
 
+def _time(t, name):
+    """Times as whole numbers: a float would be cut, and what is later than its seed be taken."""
+    a = _numpy(t)
+    if a.ndim != 1 or a.dtype.kind not in "iu":
+        raise TypeError(f"{name} is {a.dtype} of {a.ndim} dimensions: times are whole numbers, one each, in seconds or microseconds for example")
+    return np.ascontiguousarray(a, np.int64)
+
+
+def _weight(t, key):
+    a = _numpy(t)
+    if a.ndim != 1:
+        raise ValueError(f"weights of {key!r} have {a.ndim} dimensions, not one")
+    w = np.ascontiguousarray(a, np.float32)
+    if ((w == 0) & (a > 0)).any() or (np.isinf(w) & ~np.isinf(a)).any():
+        raise ValueError(f"weights of {key!r} do not fit float32: scale them")
+    return w
+
+
 def _sampler(num_nodes, lists, weight, node_time, edge_time, replace, disjoint, last):
     """A Sampler of torch's or NumPy's arrays by type; ids of 64 bits where types differ, or where subgraphs times nodes need them."""
     lists = {key: (_numpy(colptr), _numpy(row)) for key, (colptr, row) in lists.items()}
     wide = disjoint or len({row.dtype for _, row in lists.values()}) != 1
     lists = {key: (colptr.astype(np.int64, copy=False), row.astype(np.int64, copy=False) if wide else row) for key, (colptr, row) in lists.items()}
-    cast = lambda by, dtype: {k: np.ascontiguousarray(_numpy(v), dtype) for k, v in (by or {}).items() if v is not None}
-    graph = Graph(num_nodes, lists, cast(weight, np.float32), cast(node_time, np.int64), cast(edge_time, np.int64), check=False)
+    graph = Graph(num_nodes, lists, {k: _weight(v, k) for k, v in (weight or {}).items() if v is not None},
+                  *({k: _time(v, f"time of {k!r}") for k, v in (by or {}).items() if v is not None} for by in (node_time, edge_time)), check=False)
     return Sampler(graph, _method(replace, weight or None, graph.timed), disjoint or graph.timed, last)
 
 
@@ -63,14 +85,14 @@ def _run(sampler, seeds, fanouts, time):
     ids = sampler.graph.ids
     seed, step = _key()
     return sampler({t: _numpy(s).astype(ids, copy=False) for t, s in seeds.items()}, fanouts, seed, step,
-                   None if time is None else {t: np.ascontiguousarray(_numpy(x), np.int64) for t, x in time.items()})
+                   None if time is None else {t: _time(x, "the seeds' time") for t, x in time.items()})
 
 
 def _without(row, col, edge, per_hop, node_src, node_dst, pairs):
     """The edges that are not among pairs of global ids, and how many of each hop are left."""
     n = max([int(node_src.max()) + 1 if node_src.numel() else 1] + [int(p[0].max()) + 1 for p in pairs if p[0].numel()])
-    code = node_dst[col] * n + node_src[row]
-    hidden = torch.cat([v * n + u for u, v in pairs])
+    code = node_dst.long()[col] * n + node_src.long()[row]
+    hidden = torch.cat([v.long() * n + u.long() for u, v in pairs])
     keep = ~torch.isin(code, hidden)
     left = [int(k.sum()) for k in keep.split(per_hop)]
     return row[keep], col[keep], edge[keep], left
@@ -114,7 +136,7 @@ _lock = threading.RLock()
 def _classes():
     from torch_geometric import loader, sampler
     from torch_geometric.data import Data, HeteroData
-    from torch_geometric.sampler import HeteroSamplerOutput, SamplerOutput
+    from torch_geometric.sampler import HeteroSamplerOutput, NegativeSampling, SamplerOutput
 
     class NeighborSampler(sampler.NeighborSampler):
         """PyG's NeighborSampler, which draws by ggnn.h: its arguments, and all that it does, but subgraph_type='induced'."""
@@ -135,6 +157,9 @@ def _classes():
             if self.temporal_strategy not in ("uniform", "last"):
                 raise ValueError(f"temporal_strategy {self.temporal_strategy!r}: 'uniform' or 'last'")
             if self.is_hetero:
+                for t, n in self.num_nodes.items():
+                    if n is None:
+                        raise ValueError(f"nodes of type {t!r} have no number: give them features, or num_nodes")
                 num_nodes = {t: int(n) for t, n in self.num_nodes.items()}
                 rel = self.to_rel_type
                 lists = {e: (self.colptr_dict[r], self.row_dict[r]) for e, r in rel.items()}
@@ -179,7 +204,11 @@ def _classes():
             self._ahead = int(kwargs.pop("prefetch_factor", None) or 2)
             kwargs.pop("persistent_workers", None), kwargs.pop("worker_init_fn", None), kwargs.pop("multiprocessing_context", None)
             seed = kwargs.pop("seed", None)
-            self._seed, self._epoch = torch.initial_seed() if seed is None else int(seed), 0
+            self._seed, self._epoch, self._light = int(torch.randint(2 ** 62, ())) if seed is None else int(seed), 0, None
+            if kwargs.get("batch_size", 1) is None:
+                raise ValueError("batch_size=None: a batch has a number of seeds")
+            if seed is not None and kwargs.get("shuffle") and kwargs.get("generator") is None:
+                kwargs["generator"] = torch.Generator().manual_seed(self._seed & (2 ** 63 - 1))
             return kwargs
 
         def set_epoch(self, epoch):
@@ -188,7 +217,7 @@ def _classes():
 
         def _lean(self):
             """This loader without the rows that ggnn_gather copies, and what they are: [(type of nodes, name, rows)]."""
-            if getattr(self, "_light", None) is None or self._light[0] is not self.data:
+            if getattr(self, "_light", None) is None:
                 lean, heavy = copy.copy(self), []
                 lean.transform = lean.transform_sampler_output = None
                 if isinstance(self.data, (Data, HeteroData)):
@@ -196,16 +225,20 @@ def _classes():
                     for store in self.data.node_stores:
                         kind = getattr(store, "_key", None)
                         for name, value in list(store.items()):
-                            if name != "num_nodes" and store.is_node_attr(name) and rows.can(value) and self.data.__cat_dim__(name, value, store) == 0:
+                            if name not in _OF_BATCHES and store.is_node_attr(name) and rows.can(value) and self.data.__cat_dim__(name, value, store) == 0:
                                 heavy.append((kind, name, value))
                     sizes = {getattr(store, "_key", None): store.num_nodes for store in self.data.node_stores}
                     for kind, name, _ in heavy:
                         del (lean.data if kind is None else lean.data[kind])[name]
                     for kind, n in sizes.items():
                         (lean.data if kind is None else lean.data[kind]).num_nodes = n
-                self._light = self.data, lean, heavy, {} if not heavy else {k: "num_nodes" in s for k, s in (
+                self._light = lean, heavy, {} if not heavy else {k: "num_nodes" in s for k, s in (
                     (getattr(store, "_key", None), store) for store in self.data.node_stores)}
-            return self._light[1:]
+            return self._light
+
+        def __call__(self, index):
+            self._light = None
+            return super().__call__(index)
 
         def filter_fn(self, out):
             lean, heavy, counted = self._lean()
@@ -221,15 +254,19 @@ def _classes():
 
         def _batch(self, key, index):
             _keys.at = key
+            _keys.generator = torch.Generator().manual_seed((key[0] + _MIX * (key[1] + 1)) & (2 ** 63 - 1))
             try:
                 out = self.collate_fn(index)
-                return out if self.filter_per_worker else self.filter_fn(out)
+                out = out if self.filter_per_worker else self.filter_fn(out)
+                return out.pin_memory() if self.pin_memory and torch.cuda.is_available() else out
             finally:
-                _keys.at = None
+                _keys.at = _keys.generator = None
 
         def __iter__(self):
             seed = (self._seed + _MIX * self._epoch) & 0xFFFFFFFFFFFFFFFF
             self._epoch += 1
+            self._light = None  # the data may have changed since
+            self._lean()
             work = (((seed, step), index) for step, index in enumerate(self.batch_sampler))
             if self._threads == 0:
                 for key, index in work:
@@ -248,6 +285,17 @@ def _classes():
                 for future in under_way:
                     future.cancel()
                 pool.shutdown(wait=True)
+
+    class Negatives(NegativeSampling):
+        """PyG's NegativeSampling, whose draws belong to the batch: any number of threads draws the same ones."""
+
+        def sample(self, num_samples, endpoint, num_nodes=None):
+            weight = self.src_weight if endpoint == "src" else self.dst_weight
+            if weight is not None and num_nodes is not None and weight.numel() != num_nodes:
+                raise ValueError(f"neg_sampling has {weight.numel()} weights for {num_nodes} nodes")
+            if weight is None:
+                return torch.randint(num_nodes, (num_samples,), generator=_keys.generator)
+            return torch.multinomial(weight, num_samples, replacement=True, generator=_keys.generator)
 
     class NeighborLoader(Threads, loader.NeighborLoader):
         """PyG's NeighborLoader, and seed=: num_workers are threads of this process."""
@@ -280,12 +328,16 @@ def _classes():
             if neighbor_sampler is None:
                 neighbor_sampler = NeighborSampler(data, num_neighbors, subgraph_type, replace, disjoint, temporal_strategy, time_attr,
                                                    weight_attr, is_sorted, **({} if directed else {"directed": False}))
-            if exclude and str(getattr(subgraph_type, "value", subgraph_type)) == "bidirectional":
+            if exclude and str(getattr(neighbor_sampler.subgraph_type, "value", neighbor_sampler.subgraph_type)) == "bidirectional":
                 raise NotImplementedError("exclude does not go with bidirectional subgraphs")
             super().__init__(data, num_neighbors, edge_label_index, edge_label, edge_label_time, neg_sampling=neg_sampling,
                              neg_sampling_ratio=neg_sampling_ratio, time_attr=time_attr, transform=transform,
                              transform_sampler_output=transform_sampler_output, filter_per_worker=filter_per_worker,
                              neighbor_sampler=neighbor_sampler, **kwargs)
+
+            if self.neg_sampling is not None:
+                self.neg_sampling = copy.copy(self.neg_sampling)
+                self.neg_sampling.__class__ = Negatives
 
         def collate_fn(self, index):
             if self._exclude is None:
@@ -325,7 +377,7 @@ _installed, _samplers = None, {}
 
 def _cached(tensors, rest, make, again=False):
     """A Sampler for these tensors, kept with them while they are used: PyG passes the same ones for each batch."""
-    key = tuple((t.data_ptr(), t.numel(), t.dtype) for t in tensors) + rest
+    key = tuple((t.data_ptr(), t.numel(), t.stride(), t.dtype, t._version) for t in tensors) + rest
     with _lock:
         if again or key not in _samplers:
             while len(_samplers) >= 8:
@@ -392,6 +444,10 @@ def hetero_neighbor_sample(node_types, edge_types, rowptr_dict, col_dict, seed_d
     return each(out.row), each(out.col), node, each(out.edge), out.num_nodes, {rel[e]: n for e, n in out.num_edges.items()}
 
 
+def random_walk(rowptr, col, seed, walk_length, p, q):
+    raise NotImplementedError("random walks are pyg-lib's: libggnn.pyg.install() has its neighbour samplers alone")
+
+
 def install():
     """From now on PyG's own NeighborLoader and LinkNeighborLoader sample by ggnn.h, whether torch_geometric is imported yet or not.
     Returns a sentence that says what was done; nothing is, where pyg-lib is installed. Twice is once."""
@@ -400,15 +456,16 @@ def install():
         if _installed:
             return "libggnn is under PyG already"
         try:
-            if "pyg_lib" in sys.modules or importlib.util.find_spec("pyg_lib"):
-                return "pyg-lib is installed: PyG samples by that"
-        except (ImportError, ValueError):
-            pass
+            import pyg_lib
+            return "pyg-lib is installed: PyG samples by that"
+        except Exception as error:  # not there, or built for another torch
+            broken = "" if isinstance(error, ModuleNotFoundError) else f" in place of a pyg-lib that cannot be loaded ({type(error).__name__})"
         library = torch.library.Library("pyg", "DEF")
         for schema in _SCHEMAS:
             library.define(schema)
         library.impl("neighbor_sample", neighbor_sample, "CPU")
         library.impl("hetero_neighbor_sample", hetero_neighbor_sample, "BackendSelect") # tensors in a dict choose no backend
+        library.impl("random_walk", random_walk, "CPU")
         stub, ops, sampler = types.ModuleType("pyg_lib"), types.ModuleType("pyg_lib.ops"), types.ModuleType("pyg_lib.sampler")
         for module in (stub, ops, sampler):  # scripts ask importlib whether pyg_lib is there
             module.__spec__ = importlib.machinery.ModuleSpec(module.__name__, None, is_package=module is stub)
@@ -421,4 +478,4 @@ def install():
             typing.pyg_lib = stub
             typing.WITH_PYG_LIB = typing.WITH_EDGE_TIME_NEIGHBOR_SAMPLE = typing.WITH_WEIGHTED_NEIGHBOR_SAMPLE = True
         _installed = library
-    return "PyG samples by libggnn"
+    return "PyG samples by libggnn" + broken

@@ -9,7 +9,7 @@ from . import _c
 def can(rows):
     """Are these rows that gather copies? Any element type of an even number of bytes a row, one row behind the other or apart."""
     if hasattr(rows, "data_ptr"):
-        if rows.device.type != "cpu" or rows.dim() == 0 or rows.layout.__repr__() != "torch.strided" or rows.is_quantized:
+        if rows.device.type != "cpu" or rows.dim() == 0 or repr(rows.layout) != "torch.strided" or rows.is_quantized or rows.requires_grad or rows.is_conj() or rows.is_neg():
             return False
         shape, strides, size = tuple(rows.shape), rows.stride(), rows.element_size()
     elif isinstance(rows, np.ndarray) and rows.ndim and rows.dtype.kind in "biufc":

@@ -1,5 +1,6 @@
 """Graphs of one or several types of nodes and edges, and a sampler of their neighbours: PyG's meaning of a hop."""
 import ctypes as c
+import os
 import threading
 
 import numpy as np
@@ -27,6 +28,9 @@ class Graph:
     def __init__(self, num_nodes, lists, weight=None, node_time=None, edge_time=None, check=True):
         self.types, self.relations = list(num_nodes), list(lists)
         self.num_nodes = {t: int(n) for t, n in num_nodes.items()}
+        for t, n in self.num_nodes.items():
+            if n < 0:
+                raise ValueError(f"num_nodes of {t!r} is {n}")
         weight, node_time, edge_time = weight or {}, node_time or {}, edge_time or {}
         for what, given, known in (("weight", weight, lists), ("edge_time", edge_time, lists), ("node_time", node_time, num_nodes)):
             for key in given:
@@ -101,13 +105,15 @@ class Sampler:
         if graph.timed and not disjoint:
             raise ValueError("times need disjoint=True")
         self.graph, self.method, self.disjoint, self.latest = graph, method, bool(disjoint), bool(latest)
-        self._free, self._all, self._lock = [], [], threading.Lock()
+        self._free, self._all, self._lock, self._process = [], [], threading.Lock(), os.getpid()
 
     def __del__(self):
         for handle in getattr(self, "_all", ()):
             self.graph.lib.ggnn_py_sampler_free(handle)
 
     def _take(self):
+        if self._process != os.getpid():  # a child: another thread may have had the lock
+            self._lock, self._process = threading.Lock(), os.getpid()
         with self._lock:
             if self._free:
                 return self._free.pop()
@@ -146,6 +152,8 @@ class Sampler:
             i = g.types.index(t)
             given[i] = _c.array(ids, g.ids, f"seeds[{t!r}]")
             count[i] = len(given[i])
+            if time is not None and t not in time:
+                raise KeyError(f"time: none for the seeds of type {t!r}")
             if time is not None:
                 times[i] = _c.array(time[t], np.int64, f"time[{t!r}]", len(given[i]))
         nodes = np.zeros((hops + 1, len(g.types)), np.int64)

@@ -9,6 +9,7 @@ import math
 import numpy as np
 import torch
 from torch import nn
+from torch.autograd.function import once_differentiable
 
 from . import _c
 
@@ -41,7 +42,9 @@ def _factor(x, name, length):
         return None
     if x.device.type != "cpu" or x.dtype != torch.float32 or x.dim() != 1 or len(x) != length:
         raise ValueError(f"{name} is {tuple(x.shape)} of {x.dtype} on {x.device}, not ({length},) of float32 on the CPU")
-    return x.detach().contiguous()
+    if x.requires_grad:
+        raise NotImplementedError(f"{name} is a constant: it has no gradient here. Multiply by it outside, or detach() it")
+    return x.contiguous()
 
 
 class Block:
@@ -49,12 +52,17 @@ class Block:
     unless there are fewer sources. order: where edge i of the block was in edge_index; None: there."""
 
     def __init__(self, indptr, indices, num_src, order=None):
+        for name, t in (("indptr", indptr), ("indices", indices)):
+            if t.device.type != "cpu" or t.dtype not in (torch.int32, torch.int64) or t.dim() != 1:
+                raise TypeError(f"{name} is {t.dtype} of {t.dim()} dimensions on {t.device}, not whole numbers of one dimension on the CPU")
+        if indices.numel() and (int(indices.min()) < 0 or int(indices.max()) >= num_src):
+            raise ValueError(f"no block: a source is not in [0, {num_src})")
         self.indptr, self.indices, self.order = indptr.contiguous(), indices.to(torch.int32).contiguous(), order
         self.num_dst, self.num_src, self.num_edges = len(indptr) - 1, int(num_src), len(indices)
         if self.num_dst < 0 or self.indptr.dtype != torch.int64 or max(self.num_src, self.num_dst, self.num_edges) >= 2 ** 31:
             raise ValueError("a block has an int64 indptr, and fewer than 2^31 nodes and edges")
         self._c = _c.Block(self.num_dst, self.num_src, self.num_edges, _p(self.indptr), _p(self.indices), None)
-        self._t = None
+        self._t = self._loopless = None
         if _lib.ggnn_py_block_check(c.byref(self._c)):
             raise ValueError(f"no block: indptr does not rise to {self.num_edges} edges, or a source is not in [0, {self.num_src})")
 
@@ -84,6 +92,19 @@ class Block:
             self._t = _c.Block(self.num_src, self.num_dst, self.num_edges, *map(_p, arrays)), arrays
         return self._t[0]
 
+    def without_loops(self):
+        """The same without edges from a node to itself; made once, and this one where it has none."""
+        if self._loopless is None:
+            target = torch.repeat_interleave(torch.arange(self.num_dst), self.degrees())
+            keep = self.indices != target
+            if bool(keep.all()):
+                return self
+            indptr = torch.zeros(self.num_dst + 1, dtype=torch.int64)
+            torch.cumsum(torch.bincount(target[keep], minlength=self.num_dst), 0, out=indptr[1:])
+            order = keep.nonzero().view(-1) if self.order is None else self.order[keep]
+            self._loopless = Block(indptr, self.indices[keep], self.num_src, order)
+        return self._loopless
+
     def degrees(self):
         return self.indptr[1:] - self.indptr[:-1]
 
@@ -109,6 +130,7 @@ class _SpMM(torch.autograd.Function):
         return out
 
     @staticmethod
+    @once_differentiable
     def backward(ctx, dout):
         (x, weight, arg), block, (src, dst, own) = ctx.saved_tensors, ctx.block, ctx.scale
         dout, width = dout.contiguous(), dout.shape[1]
@@ -133,7 +155,8 @@ class _SpMM(torch.autograd.Function):
 
 
 def spmm(x, block, reduce="sum", weight=None, src_scale=None, dst_scale=None, self_scale=None):
-    """Row v: reduce over the edges u -> v of weight[e, head] * x[u], times dst_scale[v]; x[u] times src_scale[u]; plus self_scale[v] * x[v].
+    """Row v: reduce over the edges u -> v of weight[e, head] * x[u], times dst_scale[v], which replaces mean's 1 / degree; x[u] times
+    src_scale[u]; plus self_scale[v] * x[v].
     x (num_src, width), weight (num_edges, heads) in the block's order, of which heads divide width; scales are constants."""
     return _SpMM.apply(x, weight, block, _REDUCE[reduce], src_scale, dst_scale, self_scale)
 
@@ -149,6 +172,7 @@ class _SDDMM(torch.autograd.Function):
         return out
 
     @staticmethod
+    @once_differentiable
     def backward(ctx, dout):
         (x, y), block, heads = ctx.saved_tensors, ctx.block, ctx.heads
         dout, width = dout.contiguous(), x.shape[1]
@@ -174,6 +198,7 @@ class _Softmax(torch.autograd.Function):
         return out
 
     @staticmethod
+    @once_differentiable
     def backward(ctx, dout):
         (out,), dout = ctx.saved_tensors, dout.contiguous()
         dlogit = torch.empty_like(out)
@@ -198,6 +223,7 @@ class _GAT(torch.autograd.Function):
         return out
 
     @staticmethod
+    @once_differentiable
     def backward(ctx, dout):
         (z, el, er, out, lse), dout = ctx.saved_tensors, dout.contiguous()
         dz, del_, der = torch.empty_like(z), torch.empty_like(el), torch.empty_like(er)
@@ -208,7 +234,7 @@ class _GAT(torch.autograd.Function):
 
 def gat(z, el, er, block, negative_slope=0.2, dropout=0.0, key=(0, 0)):
     """Fused attention of each target over itself and its list: z (num_src, width), scores el (num_src, heads), er (num_dst, heads). key:
-    (seed, step) of dropout. The block has no edges from a node to itself: they would count once more."""
+    (seed, step) of dropout. Edges of the block from a node to itself count once more: block.without_loops() has none."""
     if block.num_src < block.num_dst:
         raise ValueError("gat: the first sources are the targets")
     return _GAT.apply(z, el, er, block, float(negative_slope), float(dropout), key)
@@ -234,9 +260,11 @@ def blocks(batch):
 # ---- PyG's layers --------------------------------------------------------------------
 
 def _block(x, edge_index, loops=True):
-    num_src, num_dst = (x[0].shape[0], x[1].shape[0]) if isinstance(x, tuple) else (x.shape[0], x.shape[0])
     if isinstance(edge_index, Block):
-        return edge_index
+        return edge_index if loops else edge_index.without_loops()
+    if isinstance(x, tuple) and x[1] is None:
+        raise ValueError("(x, None) does not say how many targets there are: pass a Block, or both")
+    num_src, num_dst = (x[0].shape[0], x[1].shape[0]) if isinstance(x, tuple) else (x.shape[0], x.shape[0])
     return Block.from_edge_index(edge_index, num_dst, num_src, loops)
 
 
@@ -264,7 +292,7 @@ class SAGEConv(nn.Module):
         block = _block(x, edge_index)
         src, dst = _pair(x, block)
         out = self.lin_l(spmm(src, block, self.aggr))
-        if self.lin_r is not None:
+        if self.lin_r is not None and dst is not None:
             out = out + self.lin_r(dst)
         return nn.functional.normalize(out, dim=-1) if self.normalize else out
 
@@ -316,7 +344,10 @@ class GATConv(nn.Module):
         z = self.lin(x[0] if isinstance(x, tuple) else x)
         by_head = z.view(-1, self.heads, self.out_channels)
         el = (by_head * self.att_src).sum(-1)
-        er = (by_head[:block.num_dst] * self.att_dst).sum(-1)
+        if isinstance(x, tuple):  # targets have rows of their own; a target attends to the source of its number, as PyG's loops do
+            er = (self.lin(x[1]).view(-1, self.heads, self.out_channels) * self.att_dst).sum(-1)
+        else:
+            er = (by_head[:block.num_dst] * self.att_dst).sum(-1)
         dropout = self.dropout if self.training else 0.0
         key = (int(torch.randint(2 ** 62, ())), 0) if dropout else (0, 0)
         out = gat(z, el, er, block, self.negative_slope, dropout, key)

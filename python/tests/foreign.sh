@@ -14,4 +14,6 @@ for file in $files; do [ -f "$file" ] || { echo "foreign.sh: $1/$file is not the
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 printf 'import libggnn.pyg\nprint(libggnn.pyg.install())\n' >"$work/libggnn_installed.py" # a plugin of pytest's: before any test is read
-PYTHONPATH=$work${PYTHONPATH:+:$PYTHONPATH} python3 -m pytest -q -p libggnn_installed -p no:cacheprovider $files
+folder=$PWD
+cd "$work" || exit 2 # the checkout's own torch_geometric is not what is tested
+PYTHONPATH=$work${PYTHONPATH:+:$PYTHONPATH} python3 -m pytest -q -p libggnn_installed -p no:cacheprovider $(printf "$folder/%s " $files)

@@ -133,6 +133,15 @@ class GraphBolt(Folder):
         self.refused("nodes of several types", "graphbolt", self.folder.name, self.path("out"))
         self.make(graph={})
         self.refused("'nodes' is missing", "graphbolt", self.folder.name, self.path("out"))
+        for name, array, text in (("labels.npy", np.full(20, .7), "labels of train_set are float64"), ("seeds.npy", np.zeros((20, 2), np.int64), "pairs of nodes"),
+                                  ("seeds.npy", np.full(20, 50), "index 50 is out of bounds")):
+            self.make()
+            np.save(self.path(name), array)
+            self.refused(text, "graphbolt", self.folder.name, self.path("out"))
+        with open(self.path("edges.csv"), "w") as file:
+            file.write("src,dst\n0,1\n")
+        self.make(graph={"nodes": [{"num": 50}], "edges": [{"format": "csv", "path": "edges.csv"}]})
+        self.refused("edges.csv: invalid literal", "graphbolt", self.folder.name, self.path("out"))
 
 
 @unittest.skipUnless(pyarrow, "pyarrow is not installed")

@@ -233,6 +233,41 @@ class Batches(unittest.TestCase):
         other = next(iter(ours.NeighborLoader(data, [4, 3], batch_size=64, seed=10)))
         self.assertFalse(torch.equal(other.e_id, runs[0][0][0][1]))
 
+    def test_times_are_whole_numbers(self):
+        with self.assertRaisesRegex(TypeError, "time of None is float32"):
+            ours.NeighborLoader(graph(time=torch.rand(NODES)), [2], time_attr="time", batch_size=4)
+        with self.assertRaisesRegex(TypeError, "seeds' time is float32"):
+            next(iter(ours.NeighborLoader(graph(time=torch.arange(NODES)), [2], time_attr="time", input_time=torch.rand(NODES), batch_size=4)))
+        data = graph(time=torch.arange(NODES, dtype=torch.int32))
+        batch = next(iter(ours.NeighborLoader(data, [5, 5], time_attr="time", batch_size=64)))
+        self.assertTrue(bool((batch.time <= batch.time[batch.batch]).all()))
+
+    def test_what_a_batch_says_is_not_what_the_data_say(self):
+        data = graph(batch=torch.full((NODES,), 7), seed_time=torch.zeros(NODES), input_id=torch.zeros(NODES))
+        for batch in ours.NeighborLoader(data, [2], torch.arange(50, 60), batch_size=4, disjoint=True):
+            self.assertEqual(batch.batch[:batch.batch_size].tolist(), list(range(batch.batch_size)))
+            self.assertTrue(torch.equal(batch.n_id[:batch.batch_size], 50 + batch.input_id))
+
+    def test_changed_data_are_seen(self):
+        data = graph()
+        loader = ours.NeighborLoader(data, [2], batch_size=100)
+        next(iter(loader))
+        data.x = data.x + 1
+        data.z = torch.arange(NODES)
+        for batch in (next(iter(loader)), loader([1, 2])):
+            self.assertTrue(torch.equal(batch.x, data.x[batch.n_id]) and torch.equal(batch.z, batch.n_id))
+        data.x = torch.nn.Parameter(data.x)
+        batch = next(iter(loader))
+        batch.x.sum().backward()
+        self.assertTrue(torch.equal(data.x.grad.sum(1) > 0, torch.zeros(NODES, dtype=torch.bool).index_fill_(0, batch.n_id, True)))
+
+    def test_a_run_is_repeated_by_its_seed(self):
+        data = graph()
+        of = lambda **how: [(b.input_id.tolist(), b.e_id.tolist()) for b in ours.NeighborLoader(data, [3], batch_size=64, shuffle=True, **how)]
+        self.assertEqual(of(seed=4), of(seed=4, num_workers=2))
+        self.assertNotEqual(of(seed=4), of(seed=5))
+        self.assertNotEqual(of(), of())
+
     def test_a_loop_that_is_left_leaves_no_thread_and_an_error_comes_through(self):
         import threading
         before = threading.active_count()
@@ -330,25 +365,36 @@ class Links(unittest.TestCase):
                     self.assertTrue(torch.equal(ends[:, :20], data.edge_index[:, batch.input_id]))
                     self.assertEqual(batch.edge_label.tolist(), [1.0] * 20 + [0.0] * 20)
 
+    def test_negatives_belong_to_the_batch(self):
+        data, found = graph(), []
+        for workers in (0, 4, 4):
+            for negatives in ("binary", "triplet"):
+                loader = ours.LinkNeighborLoader(data, [3], data.edge_index[:, :200], batch_size=20, neg_sampling=negatives, num_workers=workers, seed=9)
+                found.append([b.n_id.tolist() for b in loader])
+        self.assertEqual(found[:2], found[2:4])
+        self.assertEqual(found[:2], found[4:])
+
     def test_excluded_edges_are_in_no_batch(self):
         data = graph()
+        data.edge_index = torch.cat([data.edge_index, data.edge_index[:, :400].flip(0)], 1)  # reverse edges
+        data.edge_attr = None
         for exclude in (None, "self", "reverse"):
             leaks = back = 0
             for batch in ours.LinkNeighborLoader(data, [-1, -1], data.edge_index[:, :400], batch_size=20, exclude=exclude):
                 target = set(map(tuple, data.edge_index[:, batch.input_id].t().tolist()))
                 edges = set(map(tuple, data.edge_index[:, batch.e_id].t().tolist()))
                 leaks += len(target & edges)
-                back += len({(v, u) for u, v in target} - target & edges)
+                back += len({(v, u) for u, v in target} & edges)
                 self.assertTrue(torch.equal(data.edge_index[:, batch.e_id], batch.n_id[batch.edge_index]))
                 self.assertEqual(sum(batch.num_sampled_edges), batch.edge_index.size(1))
                 if exclude is not None:  # and no other edge is missing
                     nodes = set(batch.n_id[:sum(batch.num_sampled_nodes[:2])].tolist())
                     hidden = target | ({(v, u) for u, v in target} if exclude == "reverse" else set())
-                    for e in range(EDGES):
-                        u, v = data.edge_index[:, e].tolist()
+                    for u, v in data.edge_index.t().tolist():
                         if v in nodes and (u, v) not in hidden:
                             self.assertIn((u, v), edges)
             self.assertEqual(leaks > 0, exclude is None)
+            self.assertEqual(back > 0, exclude != "reverse")
 
 
 class Installed(unittest.TestCase):

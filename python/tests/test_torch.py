@@ -61,6 +61,26 @@ class Layers(unittest.TestCase):
         self.assertTrue(torch.equal(ours.spmm(x, block), torch.zeros(100, 16).index_add_(0, edge_index[1][torch.sort(edge_index[1], stable=True).indices],
                                                                                           x[edge_index[0][torch.sort(edge_index[1], stable=True).indices]])))
 
+    def test_targets_may_have_rows_of_their_own(self):
+        x, own, edge_index = torch.randn(300, 16), torch.randn(100, 16), edges(100, 300, 1500)
+        self.beside(theirs.GATConv(16, 8, heads=4), ours.GATConv(16, 8, heads=4), (x, own), edge_index)
+
+    def test_loops_of_a_block_count_once(self):
+        x, edge_index = torch.randn(300, 16), edges(300, 300, 3000)
+        block = ours.Block.from_edge_index(edge_index, 300)
+        self.assertTrue(bool((edge_index[0] == edge_index[1]).any()))
+        for layer in (ours.GATConv(16, 8), ours.GCNConv(16, 8)):
+            self.assertTrue(torch.equal(layer(x, block), layer(x, edge_index)))
+
+    def test_gradients_that_are_not_computed_are_refused(self):
+        block = ours.Block.from_edge_index(edges(20, 30, 80), 20, 30)
+        x, factor = torch.randn(30, 8, requires_grad=True), torch.rand(20, requires_grad=True)
+        with self.assertRaisesRegex(NotImplementedError, "dst_scale is a constant"):
+            ours.spmm(x, block, "sum", None, None, factor)
+        grad, = torch.autograd.grad((ours.spmm(x, block) ** 2).sum(), x, create_graph=True)
+        with self.assertRaisesRegex(RuntimeError, "once_differentiable"):
+            grad.sum().backward()
+
     def test_attention_drops_out_by_key(self):
         torch.manual_seed(3)
         layer, x, edge_index = ours.GATConv(16, 8, heads=2, dropout=.5), torch.randn(300, 16), edges(300, 300, 2500)
@@ -79,14 +99,10 @@ class Blocks(unittest.TestCase):
         torch.manual_seed(7)
         convs = [ours.SAGEConv(16, 16), ours.SAGEConv(16, 16, "max"), ours.GATConv(16, 4, heads=2)]
         for batch in NeighborLoader(data, [4, 3, 2], batch_size=50):
-            keep = batch.edge_index[0] != batch.edge_index[1]  # GATConv takes loops out of an edge_index, not out of a block
             made, x, whole = ours.blocks(batch), batch.x, batch.x
             self.assertEqual([b.num_edges for b in made], [sum(batch.num_sampled_edges[:h]) for h in (3, 2, 1)])
             for conv, block in zip(convs, made):
                 self.assertEqual(len(x), block.num_src)
-                if isinstance(conv, ours.GATConv):
-                    some = keep[:block.num_edges]
-                    block = ours.Block.from_edge_index(batch.edge_index[:, :block.num_edges][:, some], block.num_dst, block.num_src)
                 x = conv(x, block)
                 whole = conv(whole, batch.edge_index)
             self.assertEqual(len(x), 50)
@@ -161,6 +177,10 @@ class Operations(unittest.TestCase):
             ours.Block.from_edge_index(torch.tensor([[0, 30], [0, 1]]), 20, 30)
         with self.assertRaisesRegex(ValueError, "no block"):
             ours.Block(torch.tensor([0, 2, 1]), torch.tensor([0]), 5)
+        with self.assertRaisesRegex(ValueError, "no block: a source is not in"):
+            ours.Block(torch.tensor([0, 1]), torch.tensor([2 ** 32 + 1]), 5)
+        with self.assertRaisesRegex(TypeError, "indices is torch.float32"):
+            ours.Block(torch.tensor([0, 1]), torch.tensor([1.]), 5)
 
 
 if __name__ == "__main__":
