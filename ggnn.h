@@ -678,9 +678,9 @@ GGNN_API size_t ggnn_sample_workspace_bytes(ggnn_method method, int64_t fanout);
 GGNN_API int64_t ggnn_sample_list(int64_t* offset, const ggnn_list* list, ggnn_method method, int64_t fanout,
                                   const ggnn_rng* rng, int32_t hop, ggnn_node node, void* workspace);
 
-// n lists at once, with the same offsets: list i's are offset[bound[i] .. bound[i + 1]), and key[i] is its node,
-// any number in [0, 2^48). offset has room for what each may take. By FISHER_YATES and PATH_DOUBLING, of fanouts
-// up to 32, 16 lists are drawn side by side. GGNN_ERROR_WEIGHT: list i has the weight where bound[i + 1] is -1.
+// n lists at once, with the same offsets: list i's are offset[bound[i] .. bound[i + 1]), and key[i] is its
+// node, in [0, 2^48). offset has room for what each may take. By FISHER_YATES and PATH_DOUBLING, of
+// fanouts up to 32, 16 lists are drawn side by side. GGNN_ERROR_WEIGHT: of list i where bound[i + 1] is -1.
 GGNN_API ggnn_status ggnn_sample_lists(int64_t* offset, int64_t* bound, const ggnn_list* list,
                                        const int64_t* key, int64_t n, ggnn_method method, int64_t fanout,
                                        const ggnn_rng* rng, int32_t hop, void* workspace);
@@ -2803,7 +2803,14 @@ GGNN_API int64_t ggnn_sample_list(int64_t* offset, const ggnn_list* list, ggnn_m
     return ggnni_sample_one(offset, list, method, fanout, rng, hop, node, workspace);
 }
 
-// Draws the lists member[0 .. count) side by side, into where their offsets belong. Idle lanes repeat the first.
+// The longest list that is sampled side by side with others; -1: none.
+static int64_t ggnni_lane_max(ggnn_method method, int64_t fanout)
+{
+    const int by_slots = method == GGNN_FISHER_YATES || method == GGNN_PATH_DOUBLING;
+    return by_slots && fanout > 0 && fanout <= GGNNI_LANE_FANOUT ? (int64_t)UINT32_MAX : -1;
+}
+
+// Draws the lists member[0 .. count) side by side, to where their offsets belong. Idle lanes do the first.
 static void ggnni_sample_lanes(int64_t* offset, const int64_t* bound, const ggnn_list* list,
                                const int64_t* key, const int64_t* member, int32_t count, int32_t m,
                                const ggnn_rng* rng, int32_t hop)
@@ -2824,10 +2831,9 @@ GGNN_API ggnn_status ggnn_sample_lists(int64_t* offset, int64_t* bound, const gg
                                        const int64_t* key, int64_t n, ggnn_method method, int64_t fanout,
                                        const ggnn_rng* rng, int32_t hop, void* workspace)
 {
-    const int by_slots = method == GGNN_FISHER_YATES || method == GGNN_PATH_DOUBLING;
-    const int side_by_side = by_slots && fanout > 0 && fanout <= GGNNI_LANE_FANOUT;
-    int64_t   member[GGNNI_LANES];
-    int32_t   count = 0;
+    const int64_t lane_max = ggnni_lane_max(method, fanout);
+    int64_t       member[GGNNI_LANES];
+    int32_t       count = 0;
     GGNNI_REQUIRE(bound && ggnni_samples_lists(method) && ggnni_keys(rng, hop, n));
     GGNNI_REQUIRE(n == 0 || (list && key && (fanout == 0 || offset)));
     GGNNI_REQUIRE(n == 0 || workspace || !ggnn_sample_workspace_bytes(method, fanout));
@@ -2835,11 +2841,12 @@ GGNN_API ggnn_status ggnn_sample_lists(int64_t* offset, int64_t* bound, const gg
     for (int64_t i = 0; i < n; i++) {
         const int64_t degree = list[i].degree;
         int64_t       taken = 0;
-        if (side_by_side && degree > fanout && degree <= (int64_t)UINT32_MAX) {
+        if (degree > fanout && degree <= lane_max) {
             member[count++] = i;
             taken = fanout;
         } else if (fanout != 0 && degree > 0) {
-            taken = ggnni_sample_one(offset + bound[i], &list[i], method, fanout, rng, hop, key[i], workspace);
+            taken =
+                ggnni_sample_one(offset + bound[i], &list[i], method, fanout, rng, hop, key[i], workspace);
         }
         bound[i + 1] = taken < 0 ? -1 : bound[i] + taken;
         if (taken < 0) return GGNN_ERROR_WEIGHT;
@@ -3348,12 +3355,6 @@ static int64_t ggnni_whole_max(const ggnn_sampling* how, int64_t fanout)
     return ggnn_method_has(how->method, GGNN_METHOD_REPEATS) ? -1 : fanout;
 }
 
-static int64_t ggnni_lane_max(const ggnn_sampling* how, int64_t fanout)
-{
-    const int by_slots = how->method == GGNN_FISHER_YATES || how->method == GGNN_PATH_DOUBLING;
-    return by_slots && fanout <= GGNNI_LANE_FANOUT ? (int64_t)UINT32_MAX : -1;
-}
-
 // One tile of targets. In the pipeline of a hop tile t is drawn, then tile t-1 is fetched, then tile t-2
 // numbered: what a stage loads was prefetched by the one before.
 typedef struct {
@@ -3563,7 +3564,7 @@ GGNN_API ggnn_status ggnn_sample_hop(ggnn_batch* b, const ggnn_graph* g, const g
     at.fanout = b->how.fanout[h];
     at.number = b->how.first_hop + h;
     at.whole_max = ggnni_whole_max(&b->how, at.fanout);
-    at.lane_max = ggnni_lane_max(&b->how, at.fanout);
+    at.lane_max = ggnni_lane_max(b->how.method, at.fanout);
     num_dst = state->length[h];
     at.hop->indptr[0] = 0;
     status = ggnni_walks(&b->how) ? ggnni_walk_targets(b, &at, num_dst, &bad)

@@ -339,11 +339,10 @@ EXPORT int ggnn_py_sample(ggnn_py_sampler* s, uint64_t seed, uint32_t step, int3
         f->found[t].count = 0; /* nothing of the last batch is numbered again */
         if (!grow_found(s, t, num_seeds[t])) return fail(s, GGNN_ERROR_MEMORY);
     }
-    if (s->timed && all > s->seed_room) {
-        if (!grow(&s->seed_time, all, sizeof *s->seed_time)) return fail(s, GGNN_ERROR_MEMORY);
-        s->seed_room = all;
+    if (s->timed && all >= s->seed_room) { /* one more than there are: never NULL */
+        if (!grow(&s->seed_time, all + 1, sizeof *s->seed_time)) return fail(s, GGNN_ERROR_MEMORY);
+        s->seed_room = all + 1;
     }
-    if (s->timed && !s->seed_time && !grow(&s->seed_time, 1, sizeof *s->seed_time)) return fail(s, GGNN_ERROR_MEMORY);
     f->seed_time = s->timed ? s->seed_time : NULL;
     ggnn_status status = ggnn_frontier_begin(f);
     for (int32_t t = 0; t < f->num_types && status == GGNN_OK; t++)
