@@ -216,24 +216,24 @@ def _classes():
             self._epoch = int(epoch)
 
         def _lean(self):
-            """This loader without the rows that ggnn_gather copies, and what they are: [(type of nodes, name, rows)]."""
-            if getattr(self, "_light", None) is None:
-                lean, heavy = copy.copy(self), []
+            """This loader without the rows that ggnn_gather copies; these, as (type of nodes, name, rows); and the types that it lent a number
+            of nodes, which those rows would have told."""
+            if self._light is None:
+                lean, heavy, lent = copy.copy(self), [], []
                 lean.transform = lean.transform_sampler_output = None
                 if isinstance(self.data, (Data, HeteroData)):
                     lean.data = copy.copy(self.data)
                     for store in self.data.node_stores:
-                        kind = getattr(store, "_key", None)
+                        kind, num_nodes = getattr(store, "_key", None), store.num_nodes
+                        left = lean.data if kind is None else lean.data[kind]
                         for name, value in list(store.items()):
                             if name not in _OF_BATCHES and store.is_node_attr(name) and rows.can(value) and self.data.__cat_dim__(name, value, store) == 0:
                                 heavy.append((kind, name, value))
-                    sizes = {getattr(store, "_key", None): store.num_nodes for store in self.data.node_stores}
-                    for kind, name, _ in heavy:
-                        del (lean.data if kind is None else lean.data[kind])[name]
-                    for kind, n in sizes.items():
-                        (lean.data if kind is None else lean.data[kind]).num_nodes = n
-                self._light = lean, heavy, {} if not heavy else {k: "num_nodes" in s for k, s in (
-                    (getattr(store, "_key", None), store) for store in self.data.node_stores)}
+                                del left[name]
+                        if "num_nodes" not in store:
+                            left.num_nodes = num_nodes
+                            lent.append(kind)
+                self._light = lean, heavy, lent
             return self._light
 
         def __call__(self, index):
@@ -241,15 +241,14 @@ def _classes():
             return super().__call__(index)
 
         def filter_fn(self, out):
-            lean, heavy, counted = self._lean()
+            lean, heavy, lent = self._lean()
             out = out if self.transform_sampler_output is None else self.transform_sampler_output(out)
             batch = super(Threads, lean).filter_fn(out)
             for kind, name, value in heavy:
                 node = out.node if kind is None else out.node[kind]
                 (batch if kind is None else batch[kind])[name] = rows.gather(torch.from_numpy(value) if isinstance(value, np.ndarray) else value, node)
-            for kind, was in counted.items():
-                if not was:
-                    del (batch if kind is None else batch[kind])["num_nodes"]
+            for kind in lent:
+                del (batch if kind is None else batch[kind])["num_nodes"]
             return batch if self.transform is None else self.transform(batch)
 
         def _batch(self, key, index):
