@@ -223,6 +223,8 @@ class Batches(unittest.TestCase):
         for workers in (0, 1, 4):
             loader = ours.NeighborLoader(data, [4, 3], batch_size=64, num_workers=workers, seed=9)
             runs.append([[(b.n_id, b.e_id) for b in loader] for _ in range(2)])
+        self.assertEqual([len(epoch) for run in runs for epoch in run], [7] * 6)  # the last one, of 16 seeds, too
+        self.assertEqual(len(loader), 7)
         for run in runs[1:]:
             for epoch, first in zip(run, runs[0]):
                 for batch, wanted in zip(epoch, first):
