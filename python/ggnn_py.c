@@ -195,7 +195,7 @@ typedef struct {
     int64_t* seed_time;
     int64_t seed_room;
     size_t workspace_bytes;
-    int timed;
+    int timed, again; /* again: each hop asks all that were found */
     char message[300];
 } ggnn_py_sampler;
 
@@ -268,7 +268,8 @@ EXPORT void ggnn_py_sampler_free(ggnn_py_sampler* s)
 
 /* NULL: no memory. The arrays of relations and times must outlive it. */
 EXPORT ggnn_py_sampler* ggnn_py_sampler_new(int32_t types, const int64_t* num_nodes, const int64_t* const* node_time, int32_t relations,
-                                            const ggnn_py_relation* relation, int32_t method, int32_t disjoint, int32_t latest)
+                                            const ggnn_py_relation* relation, int32_t method, int32_t disjoint, int32_t latest,
+                                            int32_t again)
 {
     ggnn_py_sampler* s = calloc(1, sizeof *s);
     if (!s) return NULL;
@@ -285,6 +286,7 @@ EXPORT ggnn_py_sampler* ggnn_py_sampler_new(int32_t types, const int64_t* num_no
     s->f.method = (ggnn_method)method;
     s->f.disjoint = disjoint;
     s->f.latest = latest;
+    s->again = again;
     int made = s->f.found && s->f.taken && s->num_nodes && s->relation && s->node_time;
     for (int32_t t = 0; made && t < types; t++) {
         s->num_nodes[t] = num_nodes[t];
@@ -351,6 +353,7 @@ EXPORT int ggnn_py_sample(ggnn_py_sampler* s, uint64_t seed, uint32_t step, int3
         for (int32_t t = 0; t < f->num_types; t++) nodes[h * f->num_types + t] = f->found[t].count;
         for (int32_t r = 0; r < f->num_relations; r++) edges[h * f->num_relations + r] = f->taken[r].count;
         if (h == hops) break;
+        for (int32_t t = 0; s->again && t < f->num_types; t++) f->found[t].begin = 0;
         status = ggnn_frontier_hop(f, &rng, fanout + (int64_t)h * f->num_relations);
         if (status != GGNN_ERROR_CAPACITY) continue;
         for (int32_t t = 0; t < f->num_types; t++)

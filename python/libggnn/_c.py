@@ -32,7 +32,7 @@ def _load(bits):
     if any(lib.ggnn_py_method(number) != name.encode() for name, number in METHODS.items()):
         raise ImportError(f"{path} has other samplers")
     lib.ggnn_py_sampler_new.restype = c.c_void_p
-    lib.ggnn_py_sampler_new.argtypes = [c.c_int32, c.c_void_p, c.c_void_p, c.c_int32, c.c_void_p, c.c_int32, c.c_int32, c.c_int32]
+    lib.ggnn_py_sampler_new.argtypes = [c.c_int32, c.c_void_p, c.c_void_p, c.c_int32, c.c_void_p, c.c_int32, c.c_int32, c.c_int32, c.c_int32]
     lib.ggnn_py_sampler_free.argtypes = [c.c_void_p]
     lib.ggnn_py_sampler_free.restype = lib.ggnn_py_nodes.restype = lib.ggnn_py_edges.restype = lib.ggnn_py_set_threads.restype = None
     lib.ggnn_py_message.argtypes = [c.c_void_p]

@@ -95,16 +95,20 @@ class Sampler:
     method      fisher-yates, path-doubling, rejection, reservoir: uniform without replacement; weighted; replacement
     disjoint    each seed has a subgraph of its own; graphs with times need it
     latest      of a list with times the last ones, not any of those in time
+    hop         whose neighbours it samples: "new", of what the hop before found, as PyG: a batch is one graph; "all", of all that were
+                found, as DGL: each hop is a layer of its own
     """
 
-    def __init__(self, graph, method="fisher-yates", disjoint=False, latest=False):
+    def __init__(self, graph, method="fisher-yates", disjoint=False, latest=False, hop="new"):
         if method not in _c.METHODS:
             raise ValueError(f"method {method!r}: one of {', '.join(_c.METHODS)}")
         if method == "weighted" and graph.timed:
             raise ValueError("weights do not go with times")
         if graph.timed and not disjoint:
             raise ValueError("times need disjoint=True")
-        self.graph, self.method, self.disjoint, self.latest = graph, method, bool(disjoint), bool(latest)
+        if hop not in ("new", "all"):
+            raise ValueError(f"hop {hop!r}: 'new' or 'all'")
+        self.graph, self.method, self.disjoint, self.latest, self.hop = graph, method, bool(disjoint), bool(latest), hop
         self._free, self._all, self._lock, self._process = [], [], threading.Lock(), os.getpid()
 
     def __del__(self):
@@ -119,7 +123,7 @@ class Sampler:
                 return self._free.pop()
         g = self.graph
         handle = g.lib.ggnn_py_sampler_new(len(g.types), g._num_nodes.ctypes.data, c.cast(g._node_time, c.c_void_p), len(g.relations),
-                                           c.cast(g._relations, c.c_void_p), _c.METHODS[self.method], self.disjoint, self.latest)
+                                           c.cast(g._relations, c.c_void_p), _c.METHODS[self.method], self.disjoint, self.latest, self.hop == "all")
         if not handle:
             raise MemoryError("no memory for a sampler")
         with self._lock:

@@ -20,10 +20,10 @@ static int samples(const char* path, const void* indices, const void* seed)
     int64_t nodes[3] = {0}, edges[3] = {0};
     void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library) return puts(dlerror()), 0;
-    void* (*make)(int32_t, const int64_t*, const void*, int32_t, const relation*, int32_t, int32_t, int32_t) = dlsym(library, "ggnn_py_sampler_new");
+    void* (*make)(int32_t, const int64_t*, const void*, int32_t, const relation*, int32_t, int32_t, int32_t, int32_t) = dlsym(library, "ggnn_py_sampler_new");
     int (*sample)(void*, uint64_t, uint32_t, int32_t, const int32_t*, const int64_t*, const void* const*, const void*, int64_t*, int64_t*) =
         dlsym(library, "ggnn_py_sample");
-    void* sampler = make ? make(1, num_nodes, NULL, 1, &one, 0, 0, 0) : NULL;
+    void* sampler = make ? make(1, num_nodes, NULL, 1, &one, 0, 0, 0, 0) : NULL;
     if (!sampler || sample(sampler, 1, 0, 2, fanout, num_seeds, &seed, NULL, nodes, edges) != 0) return 0;
     printf("%s: %d, %d nodes, %d edges\n", path, (int)nodes[1], (int)nodes[2], (int)edges[2]);
     return nodes[0] == 1 && nodes[1] == 3 && nodes[2] == 3 && edges[1] == 2 && edges[2] == 3;

@@ -12,7 +12,7 @@ static void* call(void* unused)
     static const int64_t num_nodes[] = {NODES}, num_seeds[] = {SEEDS};
     static const int32_t fanout[] = {5, 4};
     const ggnn_py_relation relation = {NODES, NODES, NODES * DEGREE, indptr, indices, NULL, NULL, 0, 0};
-    ggnn_py_sampler* sampler = ggnn_py_sampler_new(1, num_nodes, NULL, 1, &relation, GGNN_FISHER_YATES, 0, 0);
+    ggnn_py_sampler* sampler = ggnn_py_sampler_new(1, num_nodes, NULL, 1, &relation, GGNN_FISHER_YATES, 0, 0, 0);
     ggnn_node* id = malloc(NODES * sizeof *id);
     float* out = malloc((size_t)NODES * WIDTH * sizeof *out);
     for (int c = 0; c < CALLS; c++) {

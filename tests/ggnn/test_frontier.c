@@ -27,7 +27,7 @@ typedef struct {
     /* seeds by type */
     int64_t seeds[TYPES], time[TYPES][NODES];
     ggnn_node seed[TYPES][NODES];
-    bool with_time;
+    bool with_time, again; /* again: a hop asks all that were found */
 } world;
 
 static int by_time_of_edge(const void* a, const void* b) { return (*(const int64_t*)a > *(const int64_t*)b) - (*(const int64_t*)a < *(const int64_t*)b); }
@@ -150,7 +150,7 @@ static void expect(answer* a, const world* w, ggnn_method method, bool disjoint,
                 }
             }
         }
-        for (int t = 0; t < w->types; t++) begin[t] = end[t];
+        for (int t = 0; t < w->types; t++) begin[t] = w->again ? 0 : end[t];
     }
 }
 
@@ -221,6 +221,7 @@ static ggnn_status sample(memory* m, const world* w)
 {
     ggnn_status status = begin_batch(m, w);
     for (int h = 0; h < w->hops && status == GGNN_OK; h++) {
+        for (int t = 0; w->again && t < w->types; t++) m->found[t].begin = 0;
         status = ggnn_frontier_hop(&m->f, &w->rng, w->fanout[h]);
         if (status != GGNN_ERROR_CAPACITY) continue;
         int64_t need = 0;
@@ -250,7 +251,7 @@ static void compare(const memory* m, const answer* a, const world* w)
     }
 }
 
-static void agrees(int trials, bool disjoint, bool node_times, bool edge_times, bool latest)
+static void agrees(int trials, bool disjoint, bool node_times, bool edge_times, bool latest, bool again)
 {
     static world w;
     static answer a;
@@ -258,6 +259,7 @@ static void agrees(int trials, bool disjoint, bool node_times, bool edge_times, 
         memory m;
         const ggnn_method method = (ggnn_method)test_below(GGNN_WALK);
         make_world(&w, node_times, edge_times);
+        w.again = again;
         if (w.timed && method == GGNN_WEIGHTED) continue;
         expect(&a, &w, method, disjoint, latest);
         begin_memory(&m, &w, method, disjoint, latest, i % 2 ? ROOM : NODES); /* seeds fit; hops may not */
@@ -269,32 +271,41 @@ static void agrees(int trials, bool disjoint, bool node_times, bool edge_times, 
     }
 }
 
-TEST(hops_find_what_loops_find) { agrees(400, false, false, false, false); }
-TEST(disjoint_hops_find_what_loops_find) { agrees(400, true, false, false, false); }
-TEST(no_node_is_later_than_its_seed) { agrees(400, true, true, false, false); }
-TEST(no_edge_is_later_than_its_seed) { agrees(400, true, false, true, false); }
-TEST(the_latest_nodes_and_edges_are_taken) { agrees(300, true, true, false, true), agrees(300, true, false, true, true); }
+TEST(hops_find_what_loops_find) { agrees(400, false, false, false, false, false); }
+TEST(disjoint_hops_find_what_loops_find) { agrees(400, true, false, false, false, false); }
+TEST(no_node_is_later_than_its_seed) { agrees(400, true, true, false, false, false); }
+TEST(no_edge_is_later_than_its_seed) { agrees(400, true, false, true, false, false); }
+TEST(the_latest_nodes_and_edges_are_taken) { agrees(300, true, true, false, true, false), agrees(300, true, false, true, true, false); }
+TEST(a_hop_from_0_on_asks_all_again) { agrees(300, false, false, false, false, true), agrees(300, true, true, false, false, true); }
 
-/* A batch's own draws: hop 0 is ggnn_sample's, and a node that it finds later draws as it does in the first hop that has it. */
+/* Hops that ask all again are ggnn_sample's: the same nodes, and each hop's edges, bit for bit. */
 TEST(draws_are_those_of_ggnn_sample)
 {
     static world w;
     memory m;
-    for (int i = 0; i < 50; i++) {
+    for (int i = 0; i < 100; i++) {
         do make_world(&w, false, false);
         while (w.relation[0].src || w.relation[0].dst || !w.seeds[0]);
         w.types = w.relations = 1;
-        w.hops = 1;
-        const ggnn_sampling how = {.method = GGNN_FISHER_YATES, .num_hops = 1, .fanout = {w.fanout[0][0]}, .keep = GGNN_KEEP_POSITIONS};
+        w.again = true;
+        ggnn_sampling how = {.method = (ggnn_method)test_below(GGNN_WALK), .num_hops = w.hops, .keep = GGNN_KEEP_POSITIONS};
+        for (int h = 0; h < w.hops; h++) how.fanout[h] = w.fanout[h][0];
         ggnn_batch b;
         CHECK_EQ(ggnn_batch_new(&b, &w.relation[0].lists, &how, w.seeds[0]), GGNN_OK);
         CHECK_EQ(ggnn_sample(&b, &w.relation[0].lists, &w.rng, w.seed[0], w.seeds[0]), GGNN_OK);
-        begin_memory(&m, &w, GGNN_FISHER_YATES, false, false, ROOM);
+        begin_memory(&m, &w, how.method, false, false, ROOM);
         CHECK_EQ(sample(&m, &w), GGNN_OK);
-        CHECK_EQ(m.taken[0].count, *b.hop[0].num_edges.n);
-        CHECK_EQ(m.found[0].count, *b.hop[0].num_src.n);
+        int64_t edges = 0;
+        for (int h = 0; h < w.hops; h++) {
+            const ggnn_block* hop = &b.hop[h];
+            CHECK(memcmp(m.taken[0].position + edges, hop->position, (size_t)*hop->num_edges.n * 8) == 0);
+            for (int64_t v = 0; v < *hop->num_dst.n; v++)
+                for (int64_t e = hop->indptr[v]; e < hop->indptr[v + 1]; e++) CHECK(m.taken[0].src[edges + e] == hop->indices[e] && m.taken[0].dst[edges + e] == v);
+            edges += *hop->num_edges.n;
+        }
+        CHECK_EQ(m.taken[0].count, edges);
+        CHECK_EQ(m.found[0].count, *b.hop[w.hops - 1].num_src.n);
         CHECK(memcmp(m.found[0].id, b.id, (size_t)m.found[0].count * sizeof *b.id) == 0);
-        CHECK(memcmp(m.taken[0].position, b.hop[0].position, (size_t)m.taken[0].count * 8) == 0);
         ggnn_batch_free(&b);
         end_memory(&m);
     }
@@ -780,6 +791,7 @@ int main(int argc, char** argv)
     RUN(no_node_is_later_than_its_seed);
     RUN(no_edge_is_later_than_its_seed);
     RUN(the_latest_nodes_and_edges_are_taken);
+    RUN(a_hop_from_0_on_asks_all_again);
     RUN(draws_are_those_of_ggnn_sample);
     RUN(numbers_are_those_that_pyg_lib_publishes);
     RUN(each_neighbor_is_taken_as_often_in_disjoint_subgraphs);
