@@ -227,7 +227,7 @@ class Task:
             self.note(f"{name} a batch {value:.0f}, ours {want:.0f}: the ratio is per edge")
 
     def finish(self):
-        self.result["peak_bytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        self.result.setdefault("peak_bytes", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
 
 
 def options(argv=None):

@@ -116,31 +116,30 @@ def prepare(name, log, build=False):
     return python, None
 
 
-def library(log):
-    """ggnn.h alone as a shared library, by the tools' flags. (path, None) or (None, why)."""
-    path, header = os.path.join(home(), "libggnn.so"), os.path.join(ROOT, "ggnn.h")
-    if os.path.exists(path) and os.path.getmtime(path) > os.path.getmtime(header):
-        return path, None
-    os.makedirs(home(), exist_ok=True)
-    log(f"{path}: compiling")
-    command = [
-        os.environ.get("CC", "cc"),
-        "-shared",
-        "-fPIC",
-        "-std=c99",
-        "-O2",
-        "-ffp-contract=off",
-        "-D_GNU_SOURCE",
-        "-DGGNN_IMPLEMENTATION",
-        "-x",
-        "c",
-        header,
-        "-o",
-        path,
-        "-lm",
-    ]
-    for extra in (["-fopenmp"], []):
+def compile_library(path, sources, *options, openmp=False):
+    """By the tools' flags; openmp: with it, where there is one. None, or why not."""
+    if os.path.exists(path) and all(os.path.getmtime(path) > os.path.getmtime(s) for s in sources):
+        return None
+    command = [os.environ.get("CC", "cc"), "-shared", "-fPIC", "-std=c99", "-O2", "-ffp-contract=off"]
+    command += ["-D_GNU_SOURCE", "-fvisibility=hidden", *options, "-o", path, "-lm", "-lpthread"]
+    for extra in (["-fopenmp"], []) if openmp else ([],):
         run = subprocess.run(command + extra, capture_output=True, text=True)
         if run.returncode == 0:
-            return path, None
-    return None, last_line(run.stderr)
+            return None
+    return last_line(run.stderr)
+
+
+def library(log):
+    """ggnn.h alone as a shared library, and beside it the two of the Python package. (path, None) or (None, why)."""
+    os.makedirs(home(), exist_ok=True)
+    path = os.path.join(home(), "libggnn.so")
+    header, frontier, package = (
+        os.path.join(ROOT, *name) for name in (("ggnn.h",), ("ggnn_frontier.h",), ("python", "ggnn_py.c"))
+    )
+    log(f"{path}: compiling")
+    shown = ["-fvisibility=default", "-DGGNN_IMPLEMENTATION", "-x", "c"]
+    why = compile_library(path, [header], *shown, header, openmp=True)
+    for bits, wide in ((32, []), (64, ["-DGGNN_NODE64"])):
+        of_package = os.path.join(home(), f"libggnn{bits}.so")
+        why = why or compile_library(of_package, [header, frontier, package], *wide, "-I", ROOT, package)
+    return (None, why) if why else (path, None)

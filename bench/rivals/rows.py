@@ -71,6 +71,21 @@ def graph_rows():
     ]
 
 
+def loader_rows(fanout):
+    """Under PyTorch: an epoch of batches with 128 features each, by the loaders of libggnn, PyG and DGL."""
+    by = lambda name, variant: Rival(name, "dgl", "loader_rival.py", variant)
+    pyg, dgl = by("PyG", "pyg"), by("DGL", "dgl")
+    loaders = [pyg, by("PyG, workers", "pyg-workers"), dgl, by("DGL, workers", "dgl-workers")]
+    loaders += [by("ours under PyG's", "ours-under-pyg"), by("ours under DGL's", "ours-under-dgl")]
+    plain = [by("ours, plain", "ours-plain")]
+    return [
+        Row("loader, an epoch", fanout, "loader:plain", loaders, 4, "PyG"),
+        Row("loader, disjoint", fanout, "loader:disjoint", plain, 0.5, "ours"),
+        Row("loader, temporal", fanout, "loader:temporal", plain, 0.5, "ours"),
+        Row("loader, peak memory", fanout, "loader:memory", [pyg, dgl], 1, "PyG", None, "MiB"),
+    ]
+
+
 def gemm_rows(sizes, n):
     """A B as forward has it, A' B as the gradient of the weights."""
     rows, who = [], [OPENBLAS, TORCH]
@@ -99,7 +114,8 @@ def training_rows(size, epochs):
 def all_rows(quick=False):
     if quick:
         products, training = gemm_rows([(2000, 32), (700, 64)], 32), training_rows("3 x 32, batch 128", "20")
-        return batch_rows("5,4,3, batch 128") + graph_rows() + products + training
+        return batch_rows("5,4,3, batch 128") + loader_rows("5,4,3, batch 128") + graph_rows() + products + training
     products = gemm_rows([(99996, 128), (39578, 256), (7135, 512)], 256)
     training = training_rows("3 x 256, batch 1024", "200")
-    return batch_rows("15,10,5, batch 1024") + graph_rows() + products + training
+    batches = batch_rows("15,10,5, batch 1024") + loader_rows("15,10,5, batch 1024")
+    return batches + graph_rows() + products + training

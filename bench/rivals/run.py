@@ -270,6 +270,11 @@ class Run:
             small, usual = "--hidden 32 --batch 128 --fanout 5,4,3", "--hidden 256 --batch 1024"
             how = "--epochs 1 --eval-every 0 " + (small if self.args.quick else usual)
             return [self.train(graph, kind, how)]
+        if row.case.startswith("loader:"):  # under torch, in the rivals' own environment
+            if not self.python.get("dgl"):
+                return []
+            beside = self.script(self.python["dgl"], "loader_rival.py", row.case, graph, heap=False)
+            return [dict(beside, by="loader_rival.py")]
         alone = self.python.get("torch") and self.library and row.case.split(":")[0] not in ("gemm", "step")
         spared = alone and (again or self.args.no_bench)
         found = [self.from_bench(*row.bench, graph, again)] if row.bench and not spared else []

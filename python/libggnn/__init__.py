@@ -6,6 +6,7 @@ open                a .ggnn file's arrays, mapped
 gather              rows by id, of arrays, mapped files and tensors
 libggnn.torch       SpMM, SDDMM, softmax, attention under autograd; SAGEConv, GCNConv, GATConv
 libggnn.pyg         NeighborLoader and LinkNeighborLoader with PyG's signatures; install() puts it under PyG's own
+libggnn.dgl         NeighborSampler for DGL's DataLoader
 python -m libggnn.check     what is installed, and a batch
 python -m libggnn.export    Parquet, .pt and GraphBolt's folders as .npy, for ggnn-data
 """

@@ -12,6 +12,7 @@ import sys
 import threading
 import types
 import warnings
+import weakref
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 
@@ -202,7 +203,9 @@ def _classes():
         def _begin(self, kwargs):
             self._threads = int(kwargs.pop("num_workers", 0) or 0)
             self._ahead = int(kwargs.pop("prefetch_factor", None) or 2)
-            kwargs.pop("persistent_workers", None), kwargs.pop("worker_init_fn", None), kwargs.pop("multiprocessing_context", None)
+            for name in ("persistent_workers", "multiprocessing_context", "timeout", "worker_init_fn"):  # of processes
+                if kwargs.pop(name, None) and name in ("timeout", "worker_init_fn"):
+                    warnings.warn(f"{name} has no effect: num_workers are threads of this process", stacklevel=3)
             seed = kwargs.pop("seed", None)
             self._seed, self._epoch, self._light = int(torch.randint(2 ** 62, ())) if seed is None else int(seed), 0, None
             if kwargs.get("batch_size", 1) is None:
@@ -246,7 +249,8 @@ def _classes():
             batch = super(Threads, lean).filter_fn(out)
             for kind, name, value in heavy:
                 node = out.node if kind is None else out.node[kind]
-                (batch if kind is None else batch[kind])[name] = rows.gather(torch.from_numpy(value) if isinstance(value, np.ndarray) else value, node)
+                copied = rows.gather(value, node)
+                (batch if kind is None else batch[kind])[name] = torch.from_numpy(copied) if isinstance(copied, np.ndarray) else copied
             for kind in lent:
                 del (batch if kind is None else batch[kind])["num_nodes"]
             return batch if self.transform is None else self.transform(batch)
@@ -311,6 +315,7 @@ def _classes():
             super().__init__(data, num_neighbors, input_nodes, input_time, transform=transform,
                              transform_sampler_output=transform_sampler_output, time_attr=time_attr, filter_per_worker=filter_per_worker,
                              neighbor_sampler=neighbor_sampler, **kwargs)
+            self.num_workers = self._threads
 
     class LinkNeighborLoader(Threads, loader.LinkNeighborLoader):
         """PyG's LinkNeighborLoader, seed=, and exclude=: which edges of a batch may not be in its subgraph. None, as PyG; 'self': those
@@ -333,6 +338,7 @@ def _classes():
                              neg_sampling_ratio=neg_sampling_ratio, time_attr=time_attr, transform=transform,
                              transform_sampler_output=transform_sampler_output, filter_per_worker=filter_per_worker,
                              neighbor_sampler=neighbor_sampler, **kwargs)
+            self.num_workers = self._threads
 
             if self.neg_sampling is not None:
                 self.neg_sampling = copy.copy(self.neg_sampling)
@@ -375,14 +381,15 @@ _installed, _samplers = None, {}
 
 
 def _cached(tensors, rest, make, again=False):
-    """A Sampler for these tensors, kept with them while they are used: PyG passes the same ones for each batch."""
+    """A Sampler for these tensors, kept while they live: PyG passes the same ones for each batch."""
     key = tuple((t.data_ptr(), t.numel(), t.stride(), t.dtype, t._version) for t in tensors) + rest
     with _lock:
-        if again or key not in _samplers:
+        found = None if again else _samplers.get(key)
+        if found is None:
             while len(_samplers) >= 8:
-                del _samplers[next(iter(_samplers))]
-            _samplers[key] = make(), tensors
-        return _samplers[key][0]
+                _samplers.pop(next(iter(_samplers)), None)
+            found = _samplers[key] = make(), [weakref.ref(t, lambda _: _samplers.pop(key, None)) for t in tensors]
+        return found[0]
 
 
 def neighbor_sample(rowptr, col, seed, num_neighbors, node_time=None, edge_time=None, seed_time=None, edge_weight=None, csc=False, replace=False,

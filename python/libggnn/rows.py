@@ -6,22 +6,27 @@ import numpy as np
 from . import _c
 
 
+def _strides(rows):
+    """In bytes."""
+    return tuple(n * rows.element_size() for n in rows.stride()) if hasattr(rows, "data_ptr") else rows.strides
+
+
 def can(rows):
     """Are these rows that gather copies? Any element type of an even number of bytes a row, one row behind the other or apart."""
     if hasattr(rows, "data_ptr"):
         if rows.device.type != "cpu" or rows.dim() == 0 or repr(rows.layout) != "torch.strided" or rows.is_quantized or rows.requires_grad or rows.is_conj() or rows.is_neg():
             return False
-        shape, strides, size = tuple(rows.shape), rows.stride(), rows.element_size()
+        size = rows.element_size()
     elif isinstance(rows, np.ndarray) and rows.ndim and rows.dtype.kind in "biufc":
-        shape, strides, size = rows.shape, tuple(s // rows.itemsize for s in rows.strides), rows.itemsize
+        size = rows.itemsize
     else:
         return False
-    inner = 1
-    for n, stride in zip(shape[:0:-1], strides[:0:-1]):
-        if n != 1 and stride != inner:
+    strides = _strides(rows)
+    for n, stride in zip(tuple(rows.shape)[:0:-1], strides[:0:-1]):
+        if n != 1 and stride != size:
             return False
-        inner *= n
-    return 0 < inner * size < 2 ** 31 and inner * size % 2 == 0 and (shape[0] < 2 or (strides[0] >= inner and strides[0] * size % (4 if inner * size % 4 == 0 else 2) == 0))
+        size *= n
+    return 0 < size < 2 ** 31 and size % 2 == 0 and (len(rows) < 2 or (strides[0] >= size and strides[0] % (4 if size % 4 == 0 else 2) == 0))
 
 
 def gather(rows, ids):
@@ -36,7 +41,7 @@ def gather(rows, ids):
         return rows.new_empty((0, *rows.shape[1:])) if tensor else np.empty((0, *rows.shape[1:]), rows.dtype)
     size = rows.element_size() if tensor else rows.itemsize
     width = size * int(np.prod(rows.shape[1:], dtype=np.int64))
-    pitch = width if len(rows) < 2 else rows.stride(0) * size if tensor else rows.strides[0]
+    pitch = width if len(rows) < 2 else _strides(rows)[0]
     at, unit = (rows.data_ptr() if tensor else rows.ctypes.data), 4 if width % 4 == 0 else 2
     out, bad = _c.empty(len(ids) * width, np.uint8), c.c_int64()
     status = _c.LIBRARIES[ids.dtype].ggnn_py_gather(out.ctypes.data, width // unit, 0 if unit == 4 else 1, at, len(rows), pitch, width // unit,

@@ -127,8 +127,10 @@ class Rows(unittest.TestCase):
         for bad in (10, -1):
             with self.assertRaisesRegex(IndexError, rf"id {bad} is not in \[0, 10\)"):
                 rows.gather(x, np.array([0, 9, bad]))
-        with self.assertRaises(TypeError):
-            rows.gather(x.T, np.array([0]))
+        packed = np.zeros(10, [("a", np.int16), ("b", np.float32, 3)])["b"]  # rows 14 bytes apart, which no float is
+        for apart in (x.T, packed, np.zeros((10, 7), np.float32)[:, ::2]):
+            with self.assertRaises(TypeError):
+                rows.gather(apart, np.array([0]))
         with self.assertRaises(TypeError):
             rows.gather(x, np.array([0.5]))
 
@@ -144,6 +146,29 @@ class Rows(unittest.TestCase):
         again = [_c.empty(100_000, np.int64) for _ in range(3)]
         self.assertIn(at, [a.ctypes.data for a in again])
         self.assertEqual(len({a.ctypes.data for a in again}), 3)
+
+
+class Hops(unittest.TestCase):
+    def test_a_hop_asks_the_new_nodes_or_all(self):
+        indptr, indices = random_graph(500, 6000)
+        degree, seeds = np.diff(indptr), np.arange(40, 60)
+        found = {hop: libggnn.Sampler(libggnn.Graph({"v": 500}, {KEY: (indptr, indices)}), hop=hop)({"v": seeds}, {KEY: [4, 3, 2]}, 5) for hop in ("new", "all")}
+        for hop, batch in found.items():
+            node, row, col, edge = batch.node["v"], batch.row[KEY], batch.col[KEY], batch.edge[KEY]
+            ends, at = np.cumsum(batch.num_nodes["v"]), 0
+            for i, m in enumerate((4, 3, 2)):
+                first = ends[i - 1] if i and hop == "new" else 0
+                wanted = np.minimum(degree[node[first:ends[i]]], m)
+                n = wanted.sum()
+                self.assertEqual(batch.num_edges[KEY][i], n)
+                self.assertTrue(np.array_equal(col[at:at + n], np.repeat(np.arange(first, ends[i]), wanted)))
+                at += n
+            self.assertEqual(at, len(col))
+            self.assertTrue(np.array_equal(indices[edge], node[row]))
+            self.assertTrue(((indptr[node[col]] <= edge) & (edge < indptr[node[col] + 1])).all())
+        self.assertEqual(*(batch.edge[KEY][:batch.num_edges[KEY][0]].tolist() for batch in found.values()))
+        with self.assertRaisesRegex(ValueError, "hop 'some'"):
+            libggnn.Sampler(libggnn.Graph({"v": 500}, {KEY: (indptr, indices)}), hop="some")
 
 
 class Threads(unittest.TestCase):

@@ -1,5 +1,6 @@
 """Batches through PyG's own loaders and through ours: each sentence of PyG's meaning of a batch, by loops over the edge list."""
 import os
+import pickle
 import subprocess
 import sys
 import tempfile
@@ -213,9 +214,18 @@ class Batches(unittest.TestCase):
             x[:] = np.arange(NODES * 5).reshape(NODES, 5)
             data = graph()
             del data.x
-            data.x = x
-            for batch in self.each(data, [4]):
-                self.assertTrue(np.array_equal(batch.x, x[batch.n_id.numpy()]))
+            for data.x in (x, np.memmap(os.path.join(folder, "x"), np.float32, "r", shape=(NODES, 5))):
+                for batch in self.each(data, [4]):
+                    self.assertTrue(np.array_equal(batch.x, x[batch.n_id.numpy()]))
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")  # torch's, of memory that it may not write
+                torch.set_warn_always(True)
+                try:
+                    for batch in ours.NeighborLoader(data, [4], batch_size=99):
+                        batch.x += 1
+                finally:
+                    torch.set_warn_always(False)
+            self.assertEqual(float(data.x[0, 1]), 1)
 
     def test_a_batch_depends_on_seed_epoch_and_step_alone(self):
         data = graph()
@@ -269,6 +279,28 @@ class Batches(unittest.TestCase):
         self.assertEqual(of(seed=4), of(seed=4, num_workers=2))
         self.assertNotEqual(of(seed=4), of(seed=5))
         self.assertNotEqual(of(), of())
+
+    def test_seeds_without_an_in_edge_are_a_batch(self):
+        data = graph()
+        for batch in self.each(data, [3, 2], torch.tensor([11])):
+            self.assertEqual((batch.n_id.tolist(), batch.edge_index.shape, batch.num_sampled_edges), ([11], (2, 0), [0, 0]))
+            self.check_edges(data, batch)
+
+    def test_a_sampler_may_be_pickled(self):
+        data, draws = graph(), []
+        sampler = ours.NeighborSampler(data, [3, 2])
+        for s in (sampler, pickle.loads(pickle.dumps(sampler))):
+            torch.manual_seed(1)
+            draws.append([batch.e_id.tolist() for batch in theirs.NeighborLoader(data, [3, 2], neighbor_sampler=s, batch_size=99)])
+        self.assertEqual(draws[0], draws[1])
+
+    def test_workers_are_threads_and_what_is_of_processes_is_said(self):
+        loader = ours.NeighborLoader(graph(), [2], batch_size=100, num_workers=2, persistent_workers=True, multiprocessing_context="spawn")
+        self.assertEqual((loader.num_workers, len(list(loader))), (2, 4))
+        self.assertEqual(ours.LinkNeighborLoader(graph(), [2], num_workers=3).num_workers, 3)
+        for how in (dict(timeout=5), dict(worker_init_fn=print)):
+            with self.assertWarnsRegex(UserWarning, f"{next(iter(how))} has no effect: num_workers are threads"):
+                ours.NeighborLoader(graph(), [2], num_workers=2, **how)
 
     def test_a_loop_that_is_left_leaves_no_thread_and_an_error_comes_through(self):
         import threading
@@ -344,6 +376,23 @@ class Types(unittest.TestCase):
                 count = torch.bincount(batch["author", "writes", "paper"].edge_index[1])
                 self.assertEqual(int(count.max()), 3)
 
+    def test_stores_of_others_are_sampled(self):
+        from torch_geometric.testing import MyFeatureStore, MyGraphStore
+        data, features, graphs = self.data, MyFeatureStore(), MyGraphStore()
+        for t in data.node_types:
+            features.put_tensor(data[t].x, group_name=t, attr_name="x", index=None)
+        for e in data.edge_types:
+            graphs.put_edge_index(data[e].edge_index, edge_type=e, layout="coo", size=(data[e[0]].num_nodes, data[e[2]].num_nodes))
+        for _, loader in loaders((features, graphs), [3, 2], ("paper", torch.arange(64)), batch_size=16):
+            for batch in loader:
+                self.assertEqual(batch["paper"].batch_size, 16)
+                for t in data.node_types:
+                    self.assertTrue(torch.equal(batch[t].x, data[t].x[batch[t].n_id]))
+                for e in data.edge_types:
+                    edges = set(map(tuple, data[e].edge_index.t().tolist()))
+                    u, v = batch[e].edge_index
+                    self.assertTrue({(a, b) for a, b in zip(batch[e[0]].n_id[u].tolist(), batch[e[2]].n_id[v].tolist())} <= edges)
+
     def test_disjoint_and_times(self):
         for t in self.data.node_types:
             self.data[t].time = torch.arange(self.data[t].num_nodes)
@@ -398,12 +447,69 @@ class Links(unittest.TestCase):
             self.assertEqual(leaks > 0, exclude is None)
             self.assertEqual(back > 0, exclude != "reverse")
 
+    def test_excluded_edges_of_narrow_ids(self):
+        data = graph()
+        data.edge_index, data.edge_attr = data.edge_index.int(), None
+        for batch in ours.LinkNeighborLoader(data, [-1, -1], data.edge_index[:, :100], batch_size=20, exclude="self"):
+            target = set(map(tuple, data.edge_index[:, batch.input_id].t().tolist()))
+            self.assertFalse(target & set(map(tuple, data.edge_index[:, batch.e_id].t().tolist())))
+
+    def typed(self):
+        g = torch.Generator().manual_seed(2)
+        data = HeteroData()
+        data["user"].x, data["item"].x = torch.randn(80, 3, generator=g), torch.randn(60, 3, generator=g)
+        likes = torch.stack([torch.randint(0, 80, (900,), generator=g), torch.randint(0, 60, (900,), generator=g)])
+        data["user", "likes", "item"].edge_index, data["item", "liked", "user"].edge_index = likes, likes.flip(0)
+        data["user", "knows", "user"].edge_index = torch.randint(0, 80, (2, 300), generator=g)
+        return data, ("user", "likes", "item")
+
+    def test_links_between_types_are_labelled_and_excluded(self):
+        data, kind = self.typed()
+        edges = data[kind].edge_index
+        for exclude in (None, "self", "reverse"):
+            found = {"forth": 0, "back": 0}
+            for batch in ours.LinkNeighborLoader(data, [-1, -1], (kind, edges[:, :200]), batch_size=20, neg_sampling_ratio=1.0, exclude=exclude, seed=1):
+                u, v = batch[kind].edge_label_index
+                ends = torch.stack([batch["user"].n_id[u], batch["item"].n_id[v]])
+                self.assertTrue(torch.equal(ends[:, :20], edges[:, batch[kind].input_id]))
+                self.assertEqual(batch[kind].edge_label.tolist(), [1.0] * 20 + [0.0] * 20)
+                target = set(map(tuple, ends[:, :20].t().tolist()))
+                for e in data.edge_types:
+                    self.assertTrue(torch.equal(data[e].edge_index[:, batch[e].e_id], torch.stack(
+                        [batch[t].n_id[k] for t, k in zip((e[0], e[2]), batch[e].edge_index)])))
+                hidden = {kind: target if exclude else set(),  # and no other edge is missing
+                          ("item", "liked", "user"): {(v, u) for u, v in target} if exclude == "reverse" else set()}
+                for e in data.edge_types:
+                    asked = set(batch[e[2]].n_id[:sum(batch[e[2]].num_sampled_nodes[:2])].tolist())
+                    self.assertEqual(batch[e].edge_index.size(1), sum(v in asked and (u, v) not in hidden.get(e, ()) for u, v in data[e].edge_index.t().tolist()))
+                found["forth"] += len(target & set(map(tuple, edges[:, batch[kind].e_id].t().tolist())))
+                back = data["item", "liked", "user"].edge_index[:, batch["item", "liked", "user"].e_id]
+                found["back"] += len(target & set(map(tuple, back.flip(0).t().tolist())))
+                self.assertGreater(batch["user", "knows", "user"].edge_index.size(1), 0)
+            self.assertEqual((found["forth"] > 0, found["back"] > 0), (exclude is None, exclude != "reverse"))
+
+    def test_triplets_between_types(self):
+        data, kind = self.typed()
+        edges = data[kind].edge_index
+        for workers in (0, 2):
+            seen = []
+            for batch in ours.LinkNeighborLoader(data, [3, 2], (kind, edges), batch_size=30, neg_sampling=dict(mode="triplet", amount=2), seed=3, num_workers=workers):
+                source = batch["user"].n_id[batch["user"].src_index]
+                self.assertTrue(torch.equal(torch.stack([source, batch["item"].n_id[batch["item"].dst_pos_index]]), edges[:, batch[kind].input_id]))
+                self.assertEqual(batch["item"].dst_neg_index.shape, (len(source), 2))
+                seen.append(batch["item"].n_id[batch["item"].dst_neg_index].tolist())
+            self.assertTrue(workers == 0 or seen == before)
+            before = seen
+
 
 class Installed(unittest.TestCase):
     """install() under PyG's own loaders, in a process of its own, before and after the import of torch_geometric; worker processes."""
 
     def run_script(self, script):
-        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=300,
+        return self.run_python("-c", script)
+
+    def run_python(self, *arguments):
+        done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, timeout=300,
                               env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
@@ -419,18 +525,64 @@ torch.manual_seed(0)
 data = Data(x=torch.randn(300, 4), edge_index=torch.randint(0, 300, (2, 3000)), time=torch.arange(300), weight=torch.rand(3000),
             edge_time=torch.arange(3000))
 for how in (dict(), dict(disjoint=True), dict(time_attr="time"), dict(weight_attr="weight"), dict(subgraph_type="bidirectional"),
-            dict(time_attr="edge_time", input_time=torch.full((300,), 1500)), dict(num_workers=2), dict(num_workers=2, multiprocessing_context="spawn")):
+            dict(time_attr="edge_time", input_time=torch.full((300,), 1500)), dict(num_workers=2)):
     for batch in NeighborLoader(data, [4, 3], batch_size=100, **how):
         assert torch.equal(data.edge_index[:, batch.e_id], batch.n_id[batch.edge_index]) or how.get("subgraph_type")
         assert torch.equal(batch.x, data.x[batch.n_id])
 for batch in LinkNeighborLoader(data, [4], batch_size=500): pass
 print("done", libggnn.pyg.install())
 """
-        script = script.replace("import torch, warnings", "import torch, warnings\nif __name__ != '__main__': raise SystemExit", 1)
         for first in (before + after, after + before):
-            out = self.run_script("import warnings\n" + first + script.replace('dict(num_workers=2, multiprocessing_context="spawn")', "dict(num_workers=1)"))
+            out = self.run_script("import warnings\n" + first + script)
             self.assertIn("PyG samples by libggnn\n", out)
             self.assertIn("done libggnn is under PyG already", out)
+
+    def test_worker_processes_are_forked_and_spawned(self):
+        script = """
+import torch, warnings
+import libggnn.pyg
+libggnn.pyg.install()  # spawned workers run this too
+from torch_geometric.data import Data
+from torch_geometric.loader import NeighborLoader
+
+def main():
+    torch.manual_seed(0)
+    data = Data(x=torch.randn(300, 4), edge_index=torch.randint(0, 300, (2, 3000)))
+    for context in ("fork", "spawn"):
+        seen = []
+        for batch in NeighborLoader(data, [4, 3], batch_size=50, num_workers=2, multiprocessing_context=context):
+            assert torch.equal(data.edge_index[:, batch.e_id], batch.n_id[batch.edge_index])
+            assert torch.equal(batch.x, data.x[batch.n_id])
+            seen += batch.input_id.tolist()
+        assert seen == list(range(300))
+        print(context)
+
+if __name__ == "__main__":
+    main()
+"""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "train.py")
+            with open(path, "w") as file:
+                file.write(script)
+            self.assertEqual(self.run_python(path), "fork\nspawn\n")
+
+    def test_graphs_are_kept_while_they_live(self):
+        out = self.run_python("-c", """
+import gc, torch, libggnn.pyg
+libggnn.pyg.install()
+from torch_geometric.data import Data
+from torch_geometric.loader import NeighborLoader
+for kept in range(3):
+    data = Data(x=torch.randn(300, 4), edge_index=torch.randint(0, 300, (2, 3000)))
+    loader = NeighborLoader(data, [4, 3], batch_size=50)
+    for batch in loader: pass
+    gc.collect()
+    print(len(libggnn.pyg._samplers))
+del data, loader, batch
+gc.collect()
+print(len(libggnn.pyg._samplers))
+""")
+        self.assertEqual(out, "1\n1\n1\n0\n")
 
     def test_nothing_is_installed_beside_pyg_lib(self):
         with tempfile.TemporaryDirectory() as folder:
