@@ -20,7 +20,7 @@ import warnings
 
 import numpy as np
 
-from ggnn_reader import Ggnn
+from environments import source_of
 
 FANOUT, QUICK_FANOUT = (15, 10, 5), (5, 4, 3)  # from the seeds outward, as ggnn-bench takes them
 
@@ -73,12 +73,11 @@ class Graph:
     last."""
 
     def __init__(self, path):
-        self.file = Ggnn(path)
-        self.indptr, self.indices = self.file.array("indptr"), self.file.array("indices")
+        arrays = source_of("libggnn", "file").open(path)
+        self.indptr, self.indices = arrays["indptr"], arrays["indices"]
         self.nodes, self.edges = len(self.indptr) - 1, len(self.indices)
-        self.feat = self.file.array("feat") if "feat" in self.file.section else None
-        self.label = self.file.array("label") if "label" in self.file.section else None
-        self.split = self.file.array("split")[0] if "split" in self.file.section else None
+        self.feat, self.label = arrays.get("feat"), arrays.get("label")
+        self.split = arrays["split"][0] if "split" in arrays else None
 
     def ids(self, part):
         return np.flatnonzero(self.split == part)
@@ -247,7 +246,7 @@ def options(argv=None):
 def rival_main(name, versions, cases):
     """Runs the case's function and writes its result; a Skip is a result too."""
     task = Task(options())
-    task.result.update(rival=name, versions=dict(versions, python=platform.python_version()))
+    task.result["rival"] = name
     try:
         if task.family not in cases:
             raise Skip("has no such operation")
@@ -256,6 +255,7 @@ def rival_main(name, versions, cases):
     except Exception as why:  # whatever a rival throws is its row's reason
         lines = (str(why) or type(why).__name__).strip().splitlines()
         task.result["skipped"] = lines[0][:300]
+    task.result["versions"] = dict(versions, python=platform.python_version())  # with what the case imported
     with open(task.args.out, "w") as file:
         json.dump(task.result, file)
     return 0 if "skipped" not in task.result else 3

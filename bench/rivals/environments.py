@@ -2,6 +2,7 @@
 tree."""
 
 import hashlib
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -19,6 +20,15 @@ PYTHONS = {
 def home():
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     return os.environ.get("GGNN_RIVALS") or os.path.join(cache, "ggnn-rivals")
+
+
+def source_of(package, name):
+    """A module of the Python package, by its file: it needs no compiled library."""
+    path = os.path.join(ROOT, "python", package, name + ".py")
+    spec = importlib.util.spec_from_file_location(f"{package}_{name}", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def version_of(python):

@@ -58,13 +58,19 @@ class Run:
         self.work = os.path.join(self.home, "work")
         os.makedirs(self.work, exist_ok=True)
         self.python, self.reason, self.bench = {}, {}, {}
+        self.chosen = [
+            r for r in all_rows(args.quick) if re.search(args.rows, f"{r.kernel} {r.size} {r.case}")
+        ]
         self.library = None
 
     # ---- what must be there ----
 
     def prepare(self):
         log(f"rivals live in {self.home} (GGNN_RIVALS changes that)")
-        for name in ("torch", "dgl"):
+        needed = {who.environment for row in self.chosen for who in row.rivals}
+        if any(not row.case.startswith("loader:") for row in self.chosen):
+            needed.add("torch")  # ours.py's
+        for name in sorted(needed, reverse=True):
             self.python[name], self.reason[name] = environments.prepare(
                 name, log, build=name == "dgl" and not self.args.no_build
             )
@@ -319,19 +325,16 @@ class Run:
 
     def all(self):
         graph, cora = self.graph(), self.cora()
-        chosen = [
-            r for r in all_rows(self.args.quick) if re.search(self.args.rows, f"{r.kernel} {r.size} {r.case}")
-        ]
         rows, kept = [], {}
-        for i, row in enumerate(chosen):
+        for i, row in enumerate(self.chosen):
             path = cora if row.case.startswith("cora:") else graph
             begin = time.perf_counter()
             if not path:
-                log(f"[{i + 1}/{len(chosen)}] {row.kernel}: no cora.npz (--cora FOLDER)")
+                log(f"[{i + 1}/{len(self.chosen)}] {row.kernel}: no cora.npz (--cora FOLDER)")
                 continue
             done = self.measure(row, path, kept)
             rows.append(done)
-            log(f"[{i + 1}/{len(chosen)}] {table.said(done)} [{time.perf_counter() - begin:.0f} s]")
+            log(f"[{i + 1}/{len(self.chosen)}] {table.said(done)} [{time.perf_counter() - begin:.0f} s]")
         return graph, rows
 
 

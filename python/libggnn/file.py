@@ -1,31 +1,63 @@
-"""Arrays of a .ggnn file, mapped: read where they lie, a page at a time."""
-import os
+"""Arrays of a .ggnn file, mapped: read where they lie, a page at a time. The format is described in datasets/ggnn_file.h.
+
+read_table needs the standard library alone; open has NumPy's arrays."""
+import mmap
 import struct
+from collections import namedtuple
 
-import numpy as np
+MAGIC, DATA, ALIGN = b"\x89GGNN\r\n\x1a", 8192, 4096
+HEADER = struct.Struct("<8sIIqII")  # magic, version, sections, bytes of the file, zero, CRC-32C
+ENTRY = struct.Struct("<16sII4qqqII")  # name, type, dimensions, dimension[4], offset, bytes, CRC-32C, zero
+TYPES = {1: ("u1", 1), 2: ("<i4", 4), 3: ("<i8", 8), 4: ("<f2", 2), 5: ("<f4", 4), 6: ("<f8", 8)}  # NumPy's name, bytes
 
-_TYPES = {1: np.uint8, 2: np.int32, 3: np.int64, 4: np.float16, 5: np.float32, 6: np.float64}
-_MAGIC = b"\x89GGNN\r\n\x1a"
+Section = namedtuple("Section", "name dtype shape offset bytes crc")
+
+
+def crc32c(data, crc=0):
+    """CRC-32C (Castagnoli), bit by bit: for tables, not for arrays."""
+    state = ~crc & 0xFFFFFFFF
+    for byte in data:
+        state ^= byte
+        for _ in range(8):
+            state = state >> 1 ^ (0x82F63B78 if state & 1 else 0)
+    return ~state & 0xFFFFFFFF
+
+
+def read_table(data):
+    """{name: Section} of a file's bytes. ValueError: it is not a .ggnn file, or its table says what cannot be."""
+    if len(data) < DATA or bytes(data[:8]) != MAGIC:
+        raise ValueError("not a .ggnn file")
+    _, version, count, length, _, crc = HEADER.unpack_from(data, 0)
+    end = HEADER.size + count * ENTRY.size
+    if version != 1 or length != len(data) or end > DATA:
+        raise ValueError(f"version {version}, {count} arrays, {length} bytes: of {len(data)} bytes, and version 1 is read")
+    if crc32c(data[HEADER.size:end], crc32c(data[:28])) != crc:
+        raise ValueError("the table's checksum is wrong")
+    sections = {}
+    for i in range(count):
+        name, kind, dims, *rest = ENTRY.unpack_from(data, HEADER.size + i * ENTRY.size)
+        shape, (offset, size, crc, _) = tuple(rest[:dims]), rest[4:]
+        name = name.rstrip(b"\0").decode("ascii", "replace")
+        if kind not in TYPES:  # of a later version
+            continue
+        dtype, items = TYPES[kind]
+        for n in shape:
+            items *= n
+        if dims > 4 or min(shape, default=0) < 0 or items != size or offset % ALIGN or offset < DATA or offset + size > length:
+            raise ValueError(f"array {name} of shape {shape} does not lie in the file")
+        sections[name] = Section(name, dtype, shape, offset, size, crc)
+    return sections
 
 
 def open(path):
-    """{name: array} of the file: indptr, indices, feat, label, split_*, ... ValueError: it is not a .ggnn file, or its table says what
-    cannot be. Checksums are not looked at: `ggnn-data verify` does."""
-    size = os.path.getsize(path)
-    whole = np.memmap(path, np.uint8, "r") if size else np.empty(0, np.uint8)
-    if size < 8192 or bytes(whole[:8]) != _MAGIC:
-        raise ValueError(f"{path}: not a .ggnn file")
-    version, sections, length = struct.unpack("<IIq", whole[8:24].tobytes())
-    if version != 1 or sections > 100 or length != size:
-        raise ValueError(f"{path}: version {version}, {sections} arrays, {length} bytes: of {size} bytes, and this package reads version 1")
-    arrays = {}
-    for i in range(sections):
-        name, kind, dims, *shape, at, count = struct.unpack("<16sII4qqq", whole[32 + 80 * i:104 + 80 * i].tobytes())
-        name, shape = name.rstrip(b"\0").decode("ascii", "replace"), shape[:dims]
-        if kind not in _TYPES:
-            continue
-        element = np.dtype(_TYPES[kind])
-        if dims > 4 or any(n < 0 for n in shape) or at % 4096 or at < 8192 or count < 0 or at + count > size or int(np.prod(shape, dtype=object)) * element.itemsize != count:
-            raise ValueError(f"{path}: array {name} of shape {tuple(shape)} does not lie in the file")
-        arrays[name] = whole[at:at + count].view(element).reshape(shape) if count else np.empty(shape, element)
-    return arrays
+    """{name: array} of the file: indptr, indices, feat, label, split, ... ValueError: it is not a .ggnn file, or damaged. The arrays'
+    checksums are not looked at: `ggnn-data verify` does."""
+    import numpy as np
+    from builtins import open
+    with open(path, "rb") as file:
+        try:
+            whole = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            sections = read_table(whole)
+        except ValueError as why:  # mmap's, of an empty file, is one
+            raise ValueError(f"{path}: {why}") from None
+    return {name: np.frombuffer(whole, s.dtype, s.bytes // np.dtype(s.dtype).itemsize, s.offset).reshape(s.shape) for name, s in sections.items()}
