@@ -54,18 +54,8 @@ refuses() { # another library than the one that the Python side was written for
 check "another build's library is refused" refuses
 PYTHONPATH=$work/site check "python -m libggnn.check" "$python" -B -m libggnn.check
 
-check "wheels for x86-64 and aarch64, as python/wheels.sh builds them" bash python/wheels.sh "$work/wheels" "$python"
-for arch in x86_64 aarch64; do
-    check "the wheel for $arch needs glibc 2.17 alone" portable "$work/wheels/libggnn-$version-py3-none-manylinux2014_$arch.whl" "manylinux_2_\\([5-9]\\|1[0-7]\\)_$arch"
-done
-loads() { # a C program of aarch64 that loads its library and samples
-    mkdir -p "$work/arm" && (cd "$work/arm" && "$python" -m zipfile -e "$work"/wheels/*aarch64.whl .) &&
-        aarch64-linux-gnu-gcc -O1 -o "$work/arm/loads" python/tests/loads.c -ldl &&
-        qemu-aarch64 -L /usr/aarch64-linux-gnu "$work/arm/loads" "$work/arm/libggnn/libggnn32.so" "$work/arm/libggnn/libggnn64.so"
-}
-if command -v aarch64-linux-gnu-gcc >/dev/null && command -v qemu-aarch64 >/dev/null; then check "the libraries of aarch64 sample under qemu" loads
-else echo "  skipped python: aarch64: no compiler for it, or no qemu-user" && skipped=$((skipped + 1)); fi
-
+bash python/wheels.sh "$work/wheels" "$python" >"$work/built" 2>&1 & # beside the tests
+building=$!
 sanitizer() { # eight threads call at once
     clang -g -O1 -std=c99 -fsanitize=thread -I. python/tests/threads.c -o "$work/threads" -lm -lpthread && "$work/threads"
 }
@@ -79,4 +69,17 @@ grep -vE ' \.\.\. (ok|skipped)|^$|^Ran |^OK|^-----' "$work/tests" | head -n 60
 count() { grep -cE " \.\.\. $1" "$work/tests"; }
 passed=$((passed + $(count ok))) skipped=$((skipped + $(count skipped)))
 [ $code -eq 0 ] || failed=$((failed + 1 + $(count 'FAIL|\.\.\. ERROR')))
+
+built() { wait "$building" || { cat "$work/built" && false; }; }
+check "wheels for x86-64 and aarch64, as python/wheels.sh builds them" built
+for arch in x86_64 aarch64; do
+    check "the wheel for $arch needs glibc 2.17 alone" portable "$work/wheels/libggnn-$version-py3-none-manylinux2014_$arch.whl" "manylinux_2_\\([5-9]\\|1[0-7]\\)_$arch"
+done
+loads() { # a C program of aarch64 that loads its library and samples
+    mkdir -p "$work/arm" && (cd "$work/arm" && "$python" -m zipfile -e "$work"/wheels/*aarch64.whl .) &&
+        aarch64-linux-gnu-gcc -O1 -o "$work/arm/loads" python/tests/loads.c -ldl &&
+        qemu-aarch64 -L /usr/aarch64-linux-gnu "$work/arm/loads" "$work/arm/libggnn/libggnn32.so" "$work/arm/libggnn/libggnn64.so"
+}
+if command -v aarch64-linux-gnu-gcc >/dev/null && command -v qemu-aarch64 >/dev/null; then check "the libraries of aarch64 sample under qemu" loads
+else echo "  skipped python: aarch64: no compiler for it, or no qemu-user" && skipped=$((skipped + 1)); fi
 ends
