@@ -56,7 +56,7 @@ typedef struct ggnn_found { // nodes of one type, in the order in which they wer
     int32_t*   subgraph;    // (max) of each; NULL where subgraphs are not disjoint
     ggnn_node* key;         // (max) subgraph * num_nodes + id, which numbers it and keys its draws; there: id
     ggnn_unique* table;     // by ggnn_frontier_table
-    int64_t    max, count, begin, end; // room, < 2^31; found so far; the frontier (begin = 0: all, DGL's hop)
+    int64_t    max, count, begin, end; // room, < 2^31; found so far; the frontier (0 each hop: all, as DGL)
     int64_t    need;        // the most that the last hop could have made of count
 } ggnn_found;
 

@@ -168,7 +168,7 @@ def loader(task, how):
 
     task.measure(epoch, each=batches)
     alike = task.parameters[0] in ("plain", "memory")
-    if alike:  # disjoint and temporal batches have more edges than plain ones: there a batch is compared
+    if alike:  # disjoint and temporal batches have other numbers of edges: there a batch is compared
         task.result.update(work=float(np.mean(edges)), unit="edges")
     if peak():
         task.result["peak_bytes"] = peak()

@@ -1,4 +1,4 @@
-"""Graph sampling and GNN kernels of ggnn.h for NumPy, PyTorch and PyG.
+"""Graph sampling and GNN kernels of ggnn.h for NumPy, PyTorch, PyG and DGL.
 
 Graph, Sampler      neighbour sampling, PyG's meaning of a hop: disjoint, by time, weighted, over several types
 from_edge_index     a Graph of one type, of sources and targets

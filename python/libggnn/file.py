@@ -45,6 +45,8 @@ def read_table(data):
             items *= n
         if dims > 4 or min(shape, default=0) < 0 or items != size or offset % ALIGN or offset < DATA or offset + size > length:
             raise ValueError(f"array {name} of shape {shape} does not lie in the file")
+        if name in sections or 0 in shape and max(shape) > length:
+            raise ValueError(f"array {name} of shape {shape} is there twice, or cannot be")
         sections[name] = Section(name, dtype, shape, offset, size, crc)
     return sections
 

@@ -29,6 +29,11 @@ def _numpy(t):
     return None if t is None else t.detach().cpu().contiguous().numpy()
 
 
+def _state(t):
+    """What changes where a tensor is another one, or has other values."""
+    return t.data_ptr(), t.numel(), t.stride(), t.dtype, 0 if t.is_inference() else t._version
+
+
 # What PyG writes into a batch itself.
 _OF_BATCHES = {"num_nodes", "n_id", "e_id", "batch", "batch_size", "input_id", "seed_time", "num_sampled_nodes", "num_sampled_edges", "edge_label",
                "edge_label_index", "edge_label_time", "src_index", "dst_pos_index", "dst_neg_index"}
@@ -48,9 +53,9 @@ def _key():
 
 def _method(replace, weight, timed):
     if weight is not None and replace:
-        raise NotImplementedError("weights with replacement are not sampled: replace=False, or no weight_attr")
+        raise NotImplementedError("weights with replacement are not sampled: replace=False, or no weights")
     if weight is not None and timed:
-        raise NotImplementedError("weights do not go with times: no weight_attr, or no time_attr")
+        raise NotImplementedError("weights do not go with times: no weights, or no times")
     return "weighted" if weight is not None else "replacement" if replace else "fisher-yates"
 
 
@@ -63,7 +68,7 @@ def _time(t, name):
 
 
 def _weight(t, key):
-    a = _numpy(t)
+    a = _numpy(t.float() if t.dtype is torch.bfloat16 else t)  # which NumPy has not
     if a.ndim != 1:
         raise ValueError(f"weights of {key!r} have {a.ndim} dimensions, not one")
     w = np.ascontiguousarray(a, np.float32)
@@ -377,18 +382,20 @@ _SCHEMAS = (
     "replace=False, bool directed=True, bool disjoint=False, str temporal_strategy='uniform', bool return_edge_id=True) -> (Dict(str, "
     "Tensor), Dict(str, Tensor), Dict(str, Tensor), Dict(str, Tensor)?, Dict(str, int[]), Dict(str, int[]))")
 PYG_LIB = "0.8.0"  # whose operators these are
-_installed, _samplers = None, {}
+_installed, _samplers, _same_objects = None, {}, True
 
 
 def _cached(tensors, rest, make, again=False):
-    """A Sampler for these tensors, kept while they live: PyG passes the same ones for each batch."""
-    key = tuple((t.data_ptr(), t.numel(), t.stride(), t.dtype, t._version) for t in tensors) + rest
+    """A Sampler for these tensors, which PyG passes for each batch. It is kept while they live; by a torch that hands an operator other
+    objects each time, while it is one of the last 8."""
+    key = tuple(map(_state, tensors)) + rest
     with _lock:
         found = None if again else _samplers.get(key)
         if found is None:
             while len(_samplers) >= 8:
                 _samplers.pop(next(iter(_samplers)), None)
-            found = _samplers[key] = make(), [weakref.ref(t, lambda _: _samplers.pop(key, None)) for t in tensors]
+            kept = [weakref.ref(t, lambda _: _samplers.pop(key, None)) for t in tensors] if _same_objects else tensors
+            found = _samplers[key] = make(), kept
         return found[0]
 
 
@@ -457,7 +464,7 @@ def random_walk(rowptr, col, seed, walk_length, p, q):
 def install():
     """From now on PyG's own NeighborLoader and LinkNeighborLoader sample by ggnn.h, whether torch_geometric is imported yet or not.
     Returns a sentence that says what was done; nothing is, where pyg-lib is installed. Twice is once."""
-    global _installed
+    global _installed, _same_objects
     with _lock:
         if _installed:
             return "libggnn is under PyG already"
@@ -484,4 +491,9 @@ def install():
             typing.pyg_lib = stub
             typing.WITH_PYG_LIB = typing.WITH_EDGE_TIME_NEIGHBOR_SAMPLE = typing.WITH_WEIGHTED_NEIGHBOR_SAMPLE = True
         _installed = library
+        lists = torch.zeros(2, dtype=torch.int64), torch.zeros(0, dtype=torch.int64)
+        _keys.at = 0, 0  # draws none of torch's random numbers
+        torch.ops.pyg.neighbor_sample(*lists, lists[0][:1], [1])
+        _keys.at, _same_objects = None, bool(_samplers)
+        _samplers.clear()
     return "PyG samples by libggnn" + broken

@@ -14,16 +14,16 @@ def _strides(rows):
 def can(rows):
     """Are these rows that gather copies? Any element type of an even number of bytes a row, one row behind the other or apart."""
     if hasattr(rows, "data_ptr"):
-        if rows.device.type != "cpu" or rows.dim() == 0 or repr(rows.layout) != "torch.strided" or rows.is_quantized or rows.requires_grad or rows.is_conj() or rows.is_neg():
+        if rows.is_nested or rows.device.type != "cpu" or rows.dim() == 0 or repr(rows.layout) != "torch.strided" or rows.is_quantized or rows.requires_grad or rows.is_conj() or rows.is_neg():
             return False
         size = rows.element_size()
-    elif isinstance(rows, np.ndarray) and rows.ndim and rows.dtype.kind in "biufc":
+    elif isinstance(rows, np.ndarray) and not isinstance(rows, np.ma.MaskedArray) and rows.ndim and rows.dtype.kind in "biufc":
         size = rows.itemsize
     else:
         return False
     strides = _strides(rows)
     for n, stride in zip(tuple(rows.shape)[:0:-1], strides[:0:-1]):
-        if n != 1 and stride != size:
+        if n != 1 and stride != size and len(rows):
             return False
         size *= n
     return 0 < size < 2 ** 31 and size % 2 == 0 and (len(rows) < 2 or (strides[0] >= size and strides[0] % (4 if size % 4 == 0 else 2) == 0))
@@ -35,7 +35,7 @@ def gather(rows, ids):
     if not can(rows):
         raise TypeError(f"gather: rows of {type(rows).__name__} are not copied: an array or a CPU tensor whose rows lie in one piece each")
     ids = ids.detach().numpy() if hasattr(ids, "detach") else np.asarray(ids)
-    ids = _c.array(np.ascontiguousarray(ids), (np.int32, np.int64), "ids")
+    ids = _c.array(np.ascontiguousarray(ids, np.int64 if ids.size == 0 else None), (np.int32, np.int64), "ids")
     tensor = hasattr(rows, "data_ptr")
     if not len(ids):
         return rows.new_empty((0, *rows.shape[1:])) if tensor else np.empty((0, *rows.shape[1:]), rows.dtype)

@@ -133,6 +133,10 @@ class Rows(unittest.TestCase):
                 rows.gather(apart, np.array([0]))
         with self.assertRaises(TypeError):
             rows.gather(x, np.array([0.5]))
+        self.assertFalse(rows.can(np.ma.masked_array(x)))
+        with self.assertRaises(IndexError):
+            rows.gather(x[:0], np.array([0]))
+        self.assertEqual(rows.gather(x, []).shape, (0, 4))
 
     def test_memory_is_used_again_when_nothing_sees_it(self):
         first = _c.empty(100_000, np.int64)

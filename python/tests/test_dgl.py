@@ -140,12 +140,62 @@ class Blocks(unittest.TestCase):
         self.assertEqual(sorted(block.edata[dgl.EID].tolist()), [0, 1, 2, 3])
         self.check(g, [block], [-1])
 
+    def test_blocks_are_those_of_dgl_s_sampler(self):
+        """By all neighbours there is nothing to draw: the same nodes, edges, types of ids and features, excluded edges too."""
+        random = np.random.default_rng(3)
+        edges = lambda a, b, n: tuple(torch.from_numpy(random.integers(0, k, n)) for k in (a, b))
+        typed = dgl.heterograph({("a", "x", "b"): edges(60, 40, 200), ("b", "y", "a"): edges(40, 60, 150), ("a", "z", "a"): edges(60, 60, 0)},
+                                {"a": 60, "b": 40, "c": 5})
+        for t in typed.ntypes:
+            typed.nodes[t].data["f"] = torch.randn(typed.num_nodes(t), 2)
+        self.g.edata["w"] = torch.randn(12000, 3)
+        cases = [(self.g, torch.arange(20), None), (self.g.int(), torch.arange(20, dtype=torch.int32), torch.arange(0, 12000, 3, dtype=torch.int32)),
+                 (self.g, torch.arange(0, 40)[::2], torch.arange(0, 12000, 2)), (typed, {"a": torch.arange(9)}, None),
+                 (typed, {"a": torch.arange(9), "b": torch.arange(3), "c": torch.arange(2)}, {("a", "x", "b"): torch.arange(0, 200, 2), ("b", "y", "a"): torch.arange(90)})]
+        for g, seeds, excluded in cases:
+            theirs = dgl.dataloading.NeighborSampler([-1, -1], fused=False).sample(g, seeds, excluded)
+            ours = NeighborSampler([-1, -1]).sample(g, seeds, excluded)
+            for mine, other in zip(ours[2], theirs[2]):
+                self.assertEqual((mine.ntypes, mine.canonical_etypes, mine.idtype), (other.ntypes, other.canonical_etypes, other.idtype))
+                for t in g.ntypes:
+                    for side in ("srcnodes", "dstnodes"):
+                        a, b = getattr(mine, side)[t].data, getattr(other, side)[t].data
+                        self.assertEqual(set(a), set(b))
+                        self.assertEqual(sorted(a[dgl.NID].tolist()), sorted(b[dgl.NID].tolist()))
+                        for name in set(a) - {dgl.NID}:
+                            self.assertTrue(torch.equal(a[name], g.nodes[t].data[name][a[dgl.NID].long()]))
+                for key in g.canonical_etypes:
+                    a, b = mine.edges[key].data, other.edges[key].data
+                    self.assertEqual((sorted(a[dgl.EID].tolist()), a[dgl.EID].dtype, set(a)), (sorted(b[dgl.EID].tolist()), b[dgl.EID].dtype, set(b)))
+                    u, v = mine.edges(etype=key)
+                    su, sv = g.find_edges(a[dgl.EID], etype=key)
+                    self.assertTrue(torch.equal(mine.srcnodes[key[0]].data[dgl.NID][u.long()], su))
+                    self.assertTrue(torch.equal(mine.dstnodes[key[2]].data[dgl.NID][v.long()], sv))
+
+    def test_a_changed_graph_is_seen(self):
+        g, sampler = dgl.graph(([1, 2, 3], [0, 0, 1])), NeighborSampler([-1], prob="p")
+        found = lambda: sorted(sampler.sample_blocks(g, torch.tensor([0]))[2][0].edata[dgl.EID].tolist())
+        g.edata["p"] = torch.tensor([1.0, 0, 1], dtype=torch.bfloat16)
+        self.assertEqual(found(), [0])
+        g.edata["p"] = torch.tensor([0.0, 1, 1])
+        self.assertEqual(found(), [1])
+        g.edata["p"][0] = 5
+        self.assertEqual(found(), [0, 1])
+        g.add_edges([3], [0], {"p": torch.ones(1)})
+        self.assertEqual(found(), [0, 1, 3])
+        g.remove_edges([1])
+        self.assertEqual(found(), [0, 2])
+        g.add_nodes(1)
+        self.assertEqual(len(sampler.sample_blocks(g, torch.tensor([4]))[2][0].srcdata[dgl.NID]), 1)
+
     def test_what_is_not_sampled_is_refused(self):
         for error, text, make in ((NotImplementedError, "edge_dir", lambda: NeighborSampler([2], edge_dir="out")),
                                   (ValueError, "prob and mask", lambda: NeighborSampler([2], prob="a", mask="b")),
                                   (NotImplementedError, "replacement", lambda: NeighborSampler([2], prob="a", replace=True)),
                                   (KeyError, "no 'q'", lambda: NeighborSampler([2], prob="q").sample_blocks(self.g, torch.arange(3))),
                                   (ValueError, "given twice", lambda: NeighborSampler([2]).sample_blocks(self.g, torch.tensor([3, 3]))),
+                                  (ValueError, "seed_nodes: the graph has 2 types of them", lambda: NeighborSampler([2]).sample_blocks(
+                                      dgl.heterograph({("a", "x", "b"): ([0], [0])}), torch.tensor([0]))),
                                   (IndexError, "node 1000", lambda: NeighborSampler([2]).sample_blocks(self.g, torch.tensor([1000])))):
             with self.assertRaisesRegex(error, text):
                 make()

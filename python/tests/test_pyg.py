@@ -577,12 +577,16 @@ for kept in range(3):
     loader = NeighborLoader(data, [4, 3], batch_size=50)
     for batch in loader: pass
     gc.collect()
-    print(len(libggnn.pyg._samplers))
+    print(len(libggnn.pyg._samplers) if libggnn.pyg._same_objects else 1)
 del data, loader, batch
 gc.collect()
-print(len(libggnn.pyg._samplers))
+print(len(libggnn.pyg._samplers) if libggnn.pyg._same_objects else 0)
+made, libggnn.pyg._sampler = libggnn.pyg._sampler, lambda *a: print("made") or made(*a)
+with torch.inference_mode():
+    data = Data(x=torch.randn(300, 4), edge_index=torch.randint(0, 300, (2, 3000)))
+    for batch in NeighborLoader(data, [4, 3], batch_size=50): pass
 """)
-        self.assertEqual(out, "1\n1\n1\n0\n")
+        self.assertEqual(out, "1\n1\n1\n0\nmade\n")  # once, not once a batch
 
     def test_nothing_is_installed_beside_pyg_lib(self):
         with tempfile.TemporaryDirectory() as folder:
