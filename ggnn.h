@@ -1237,10 +1237,14 @@ GGNNI_WIDE(ggnn_edge_softmax_back) GGNNI_WIDE(ggnn_gat) GGNNI_WIDE(ggnn_gat_back
 
 GGNN_HD uint64_t ggnn_mul_high(uint64_t a, uint64_t b)
 {
+#ifdef __CUDA_ARCH__
+    return __umul64hi(a, b);
+#else
     uint64_t low = (a & 0xffffffffu) * (b & 0xffffffffu);
     uint64_t mid = (a >> 32) * (b & 0xffffffffu) + (low >> 32);
     uint64_t mid2 = (a & 0xffffffffu) * (b >> 32) + (mid & 0xffffffffu);
     return (a >> 32) * (b >> 32) + (mid >> 32) + (mid2 >> 32);
+#endif
 }
 
 GGNN_HD uint64_t ggnn_neg_log2(uint64_t draw)

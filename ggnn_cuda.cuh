@@ -1249,19 +1249,20 @@ __device__ inline int64_t edges_taken(const hop_job& job, int64_t degree)
 }
 
 // ggnn_neighbors of a node; where the node or its list is out of range that is reported, and the list is
-// empty.
+// empty. PLAIN: of a graph in one piece, by who wants no positions.
+template <bool PLAIN = false>
 __device__ inline ggnn_list list_of(const ggnn_graph& g, const fast_layout& at, ggnn_node v, int32_t* status)
 {
     ggnn_list list = {nullptr, nullptr, 0, 0};
-    if (v >= 0 && v < g.num_nodes) {
-        const ggnn_place place = g.part ? place_of(at, v) : ggnn_place{0, v};
-        const ggnn_csc&  csc = g.part ? g.part[place.slot] : g.whole;
+    if (static_cast<uint64_t>(v) < static_cast<uint64_t>(g.num_nodes)) {
+        const ggnn_place place = !PLAIN && g.part ? place_of(at, v) : ggnn_place{0, v};
+        const ggnn_csc&  csc = !PLAIN && g.part ? g.part[place.slot] : g.whole;
         const int64_t    begin = csc.indptr[place.row], end = csc.indptr[place.row + 1];
-        if (begin >= 0 && begin <= end && end <= csc.num_edges && end - begin <= g.num_edges) {
+        if (begin >= 0 && begin <= end && end <= csc.num_edges && (PLAIN || end - begin <= g.num_edges)) {
             list.id = csc.indices + begin;
-            list.weight = csc.weight ? csc.weight + begin : nullptr;
+            list.weight = !PLAIN && csc.weight ? csc.weight + begin : nullptr;
             list.degree = end - begin;
-            list.position = csc.first ? csc.first[place.row] : begin;
+            list.position = !PLAIN && csc.first ? csc.first[place.row] : begin;
             return list;
         }
     }
@@ -1320,8 +1321,8 @@ __device__ void place_span(span_memory<BLOCK>& m, const hop_job& job, int64_t fi
         }
         if (thread == 0) m.at[rows] = least(before + sum, job.max_edges);
     } else {
-        if (thread < rows) own = job.indptr[first + thread];
-        if (thread == 0) m.at[rows] = job.indptr[first + rows];
+        if (thread < rows) own = least(job.indptr[first + thread], job.max_edges);
+        if (thread == 0) m.at[rows] = least(job.indptr[first + rows], job.max_edges);
     }
     if (thread < rows) m.at[thread] = own;
     __syncthreads();
@@ -1386,27 +1387,30 @@ struct hop_row {
     int64_t   first, end; // its edges are [first, end): nothing is written elsewhere
 };
 
+template <bool PLAIN = false>
 __device__ inline hop_row row_of(const hop_job& job, int64_t i, const int64_t* at)
 {
     hop_row row;
     row.target = job.target[i];
-    row.list = list_of(job.g, job.at, row.target, job.status);
+    row.list = list_of<PLAIN>(job.g, job.at, row.target, job.status);
     row.first = at[0];
-    row.end = least(at[1], job.max_edges);
+    row.end = at[1];
     return row;
 }
 
 // Writes the row's edge j: entry `offset` of its list. An id out of range is reported and becomes the target.
+template <bool PLAIN = false>
 __device__ inline void put_edge(const hop_job& job, const hop_row& row, int64_t j, int64_t offset)
 {
     int64_t e = row.first + j;
     if (e >= row.end) return;
     ggnn_node id = row.list.id[offset];
-    if (id < 0 || id >= job.g.num_nodes) {
+    if (static_cast<uint64_t>(id) >= static_cast<uint64_t>(job.g.num_nodes)) {
         report(job.status, GGNN_ERROR_ID);
         id = row.target;
     }
     job.id[e] = id;
+    if (PLAIN) return;
     if (job.position) job.position[e] = row.list.position + offset;
     if (job.weight) job.weight[e] = row.list.weight ? row.list.weight[offset] : 1.0f;
 }
@@ -1494,21 +1498,21 @@ template <int G, class Offset> __device__ Offset fisher_yates_pick(Offset r, Off
 }
 
 // G lanes a row, G >= fanout. Rows beyond the last, and rows taken whole, go through the shuffles idly.
-template <int G, class Offset>
-GGNNI_KERNEL(48, THREADS, 5) fisher_yates(const __grid_constant__ hop_job job)
+// PLAIN: a graph in one piece, without positions and weights.
+template <int G, class Offset, bool PLAIN>
+GGNNI_KERNEL(64, THREADS, sizeof(Offset) == 8 ? 4 : 5) fisher_yates(const __grid_constant__ hop_job job)
 {
     const int lane = threadIdx.x % G;
     for_rows<G>(job, [&](int64_t i, const int64_t* at) {
-        const Offset n = i >= 0 ? static_cast<Offset>(row_of(job, i, at).list.degree) : 0;
-        const Offset fanout = static_cast<Offset>(job.fanout);
-        Offset       r = 0;
+        const hop_row row = i >= 0 ? row_of<PLAIN>(job, i, at) : hop_row{};
+        const Offset  n = static_cast<Offset>(row.list.degree), fanout = static_cast<Offset>(job.fanout);
+        Offset        r = 0;
         if (lane < job.fanout && n > fanout)
-            r = static_cast<Offset>(draw_below(*job.rng, job.hop, job.target[i], lane, n - lane));
+            r = static_cast<Offset>(draw_below(*job.rng, job.hop, row.target, lane, n - lane));
         r = fisher_yates_pick<G, Offset>(r, n, lane);
         if (n <= fanout) r = static_cast<Offset>(lane);
-        __syncwarp(); // the row is read again: by then the draw's registers are free
         if (static_cast<Offset>(lane) < (n < fanout ? n : fanout))
-            put_edge(job, row_of(job, i, at), lane, static_cast<int64_t>(r));
+            put_edge<PLAIN>(job, row, lane, static_cast<int64_t>(r));
     });
 }
 
@@ -1722,7 +1726,8 @@ static GGNNI_KERNEL(40, THREADS, 6) take_all(const __grid_constant__ hop_job job
         __syncthreads();
         for (int64_t e = tile + threadIdx.x; e <= last; e += THREADS) {
             const int64_t i = row_with(job.indptr, row_at[0], row_at[1] + 1, e);
-            const hop_row row = row_of(job, i, job.indptr + i);
+            const int64_t at[2] = {job.indptr[i], job.indptr[i + 1]};
+            const hop_row row = row_of(job, i, at);
             if (e - row.first < row.list.degree) put_edge(job, row, e - row.first, e - row.first);
         }
         __syncthreads();
@@ -1747,13 +1752,14 @@ static GGNNI_KERNEL(48, THREADS, 5) replacement(const __grid_constant__ hop_job 
 // ---- which kernel, by fanout ---------------------------------------------------------
 
 // A kernel of for_spans or for_rows that works on threads / threads_per_row rows of a block at a time. Spans
-// are so many rows at least; more, as long as the blocks that are resident at once have four each.
+// are so many rows at least; more, as long as half of the blocks that can be resident have one: to place a span
+// costs each thread of a block more than a row does.
 inline cudaError_t launch_rows(void (*kernel)(hop_job), int threads, int threads_per_row, hop_job job,
                                cudaStream_t stream)
 {
     const int64_t all = grid_of(INT64_MAX, threads);
     job.span = threads / threads_per_row;
-    while (job.span < threads && tiles_of(job.num_dst.max, 2 * job.span) >= 4 * all) job.span *= 2;
+    while (job.span < threads && tiles_of(job.num_dst.max, 2 * job.span) >= all / 2) job.span *= 2;
     const int64_t blocks = grid_of(tiles_of(job.num_dst.max, job.span), threads);
     return launch(kernel, blocks || !job.count ? blocks : 1, threads, stream, job);
 }
@@ -1767,14 +1773,15 @@ inline int threads_for(int64_t most)
 }
 
 // Offset, Key, Slot: 32 bits, or 64 where a list can have 2^32 entries.
-template <class Offset> inline cudaError_t launch_fisher_yates(const hop_job& job, cudaStream_t stream)
+template <class Offset, bool PLAIN>
+inline cudaError_t launch_fisher_yates(const hop_job& job, cudaStream_t stream)
 {
-    if (job.fanout <= 1) return launch_rows(fisher_yates<1, Offset>, THREADS, 1, job, stream);
-    if (job.fanout <= 2) return launch_rows(fisher_yates<2, Offset>, THREADS, 2, job, stream);
-    if (job.fanout <= 4) return launch_rows(fisher_yates<4, Offset>, THREADS, 4, job, stream);
-    if (job.fanout <= 8) return launch_rows(fisher_yates<8, Offset>, THREADS, 8, job, stream);
-    if (job.fanout <= 16) return launch_rows(fisher_yates<16, Offset>, THREADS, 16, job, stream);
-    return launch_rows(fisher_yates<32, Offset>, THREADS, 32, job, stream);
+    if (job.fanout <= 1) return launch_rows(fisher_yates<1, Offset, PLAIN>, THREADS, 1, job, stream);
+    if (job.fanout <= 2) return launch_rows(fisher_yates<2, Offset, PLAIN>, THREADS, 2, job, stream);
+    if (job.fanout <= 4) return launch_rows(fisher_yates<4, Offset, PLAIN>, THREADS, 4, job, stream);
+    if (job.fanout <= 8) return launch_rows(fisher_yates<8, Offset, PLAIN>, THREADS, 8, job, stream);
+    if (job.fanout <= 16) return launch_rows(fisher_yates<16, Offset, PLAIN>, THREADS, 16, job, stream);
+    return launch_rows(fisher_yates<32, Offset, PLAIN>, THREADS, 32, job, stream);
 }
 
 inline cudaError_t launch_path(const hop_job& job, bool wide, cudaStream_t stream)
@@ -1818,9 +1825,11 @@ inline cudaError_t launch_uniform(const hop_job& job, cudaStream_t stream)
     if (job.method == GGNN_REJECTION)
         return wide ? launch_rejection<unsigned long long>(job, stream)
                     : launch_rejection<unsigned>(job, stream);
-    if (job.method == GGNN_FISHER_YATES && job.fanout <= WARP)
-        return wide ? launch_fisher_yates<unsigned long long>(job, stream)
-                    : launch_fisher_yates<unsigned>(job, stream);
+    if (job.method == GGNN_FISHER_YATES && job.fanout <= WARP) {
+        if (wide) return launch_fisher_yates<unsigned long long, false>(job, stream);
+        return job.g.part || job.position || job.weight ? launch_fisher_yates<unsigned, false>(job, stream)
+                                                        : launch_fisher_yates<unsigned, true>(job, stream);
+    }
     return launch_path(job, wide, stream);
 }
 

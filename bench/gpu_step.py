@@ -106,14 +106,16 @@ class Launches:
         self.once("note_sample", 1, 1)
 
     def fisher_yates(self, rows, edges, lanes, numbered):
-        """`lanes` threads a row. A span of 32 rows is placed by all warps of a block; then a warp takes 32 / lanes rows at once.
-        A row is found by three loads in turn - target, offsets, neighbour - and each time that the loop does so it has a loop of its
-        own, over the parts of a graph."""
-        kernel = f"fisher_yates<{lanes},u32>"
+        """`lanes` threads a row. A span of rows is placed by all warps of a block; then a warp takes 32 / lanes rows at once. Spans
+        are as launch_rows chooses them: longer, as long as half of the blocks that an H200 can hold, 8 a processor, have one."""
+        kernel = f"fisher_yates<{lanes},u32,true>"
+        rows_a_span = BLOCK // lanes
+        while rows_a_span < BLOCK and rows / (2 * rows_a_span) >= 8 * 132 / 2:
+            rows_a_span *= 2
         row, insert, span = (self.of(kernel, unit) for unit in ("row", "insert", "span_row_and_insert"))
         placing = span["insns"] - row["insns"] - insert["insns"]
-        insns = row["insns"] + BLOCK / (32 * lanes) * placing + numbered * edges / (rows * lanes) * insert["insns"]
-        self.add(kernel, rows * lanes, insns, 3 * max(1, row["loops"]), bytes=12 * edges + 8 * rows, atoms=rows + edges * (1 + numbered))
+        insns = row["insns"] + BLOCK / (rows_a_span * lanes) * placing + numbered * edges / (rows * lanes) * insert["insns"]
+        self.add(kernel, rows * lanes, insns, row["trips"], bytes=12 * edges + 8 * rows, atoms=rows + edges * (1 + numbered))
 
     def number(self, ids, found, then):
         self.per_turn("flag_firsts", "id", ids / 4, bytes=4 * ids, atoms=ids)
@@ -340,8 +342,8 @@ def cases(inputs, limits):
 
 # What a reader looks for: family, kernel, the unit whose instructions and loads are shown, and what that is.
 FAMILIES = [
-    ("sampling, fanout 5", "fisher_yates<8,u32>", "row", "pass: 4 lists"),
-    ("sampling, fanout 15 and 10", "fisher_yates<16,u32>", "row", "pass: 2 lists"),
+    ("sampling, fanout 5", "fisher_yates<8,u32,true>", "row", "pass: 4 lists"),
+    ("sampling, fanout 15 and 10", "fisher_yates<16,u32,true>", "row", "pass: 2 lists"),
     ("numbers: is it the first", "flag_firsts", "id", "id"),
     ("relabel", "relabel", "edge", "edge"),
     ("gather of stored rows", "copy_rows<float,float,4,false,stored_rows>", "chunk", "chunk"),
