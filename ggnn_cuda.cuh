@@ -1752,8 +1752,8 @@ static GGNNI_KERNEL(48, THREADS, 5) replacement(const __grid_constant__ hop_job 
 // ---- which kernel, by fanout ---------------------------------------------------------
 
 // A kernel of for_spans or for_rows that works on threads / threads_per_row rows of a block at a time. Spans
-// are so many rows at least; more, as long as half of the blocks that can be resident have one: to place a span
-// costs each thread of a block more than a row does.
+// are so many rows at least; more, as long as half of the blocks that can be resident have one: to place a
+// span costs each thread of a block more than a row does.
 inline cudaError_t launch_rows(void (*kernel)(hop_job), int threads, int threads_per_row, hop_job job,
                                cudaStream_t stream)
 {
@@ -5123,19 +5123,30 @@ template <int N> struct columns {
 //                       `first`
 //   join                the result so far, and that of the next segment
 //   finish              writes list v's columns, of n edges
+//   SINGLES             whether a thread has four lists: `singles` writes those of at most one edge, which
+//                       most of a transpose's are, and says whether that is all of them
 
 template <int N, class Op> __device__ inline void short_lists(const Op& op)
 {
+    constexpr int TOGETHER = Op::SINGLES ? IN_FLIGHT : 1;
     const divider chunks = op.l.chunks[N > 1];
-    const int64_t total = size_of(op.l.n) * chunks.by, stride = static_cast<int64_t>(gridDim.x) * THREADS;
+    const int64_t lists = size_of(op.l.n), stride = static_cast<int64_t>(gridDim.x) * THREADS;
+    int64_t       total = lists * chunks.by;
+    if constexpr (Op::SINGLES) total = (op.then.written(lists) + TOGETHER - 1) / TOGETHER * chunks.by;
     for (int64_t t = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; t < total; t += stride) {
-        int32_t v = static_cast<int32_t>(quotient(t, chunks)),
-                column = static_cast<int32_t>(t - v * chunks.by) * N;
-        int32_t    begin = op.l.begin(v), n = op.l.begin(v + 1) - begin;
-        columns<N> result;
-        if (n > SEGMENT) continue;
-        op.reduce(result, v, column, begin, 0, n);
-        op.finish(result, v, column, n);
+        const int32_t group = static_cast<int32_t>(quotient(t, chunks)), first = group * TOGETHER;
+        const int32_t column = static_cast<int32_t>(t - group * chunks.by) * N;
+        const auto    list = [&](int32_t v) {
+            const int32_t begin = op.l.begin(v), n = op.l.begin(v + 1) - begin;
+            columns<N>    result;
+            if (n > SEGMENT || (Op::SINGLES && n < 2)) return;
+            op.reduce(result, v, column, begin, 0, n);
+            op.finish(result, v, column, n);
+        };
+        if constexpr (!Op::SINGLES) list(first);
+        else if (!op.template singles<N>(first, static_cast<int32_t>(lists), column))
+#pragma unroll 1
+            for (int32_t v = first; v < first + TOGETHER && v < lists; v++) list(v);
     }
 }
 
@@ -5284,7 +5295,7 @@ struct matrix_rows { // rows by local id
     using element = float;
     using key = int32_t;
     static constexpr int  WIDEST = 4, BLOCKS = 4, BLOCKS_MORE = 4;
-    static constexpr bool MESSAGES = false;
+    static constexpr bool MESSAGES = false, SINGLES = true;
     const char*           start;
     int64_t               pitch;
     const int32_t*        indices;
@@ -5304,7 +5315,7 @@ struct matrix_rows { // rows by local id
 // Messages: what an edge's row makes of these.
 struct message_rows : matrix_rows {
     static constexpr int  BLOCKS = 3, BLOCKS_MORE = 3;
-    static constexpr bool MESSAGES = true;
+    static constexpr bool MESSAGES = true, SINGLES = false;
     const float*          edge;
     int64_t               ld_edge;
     const int32_t*        number; // of a transpose's edges, or NULL
@@ -5335,7 +5346,7 @@ template <class T> struct store_rows { // rows by global id
     using key = ggnn_node;
     static constexpr int  WIDEST = sizeof(T) == 2 ? 8 : 4, BLOCKS_MORE = 3;
     static constexpr int  BLOCKS = sizeof(T) == 2 || sizeof(ggnn_node) == 8 ? 3 : 4;
-    static constexpr bool MESSAGES = false;
+    static constexpr bool MESSAGES = false, SINGLES = false;
     ggnn_store            from;
     fast_layout           at;
     const ggnn_node *     neighbor, *id;
@@ -5418,7 +5429,7 @@ template <int N> __device__ inline void add_columns(columns<N>& total, const col
 
 // FACTORS: rows times weight * src, else rows alone.
 template <class Rows, bool FACTORS> struct sum_op {
-    static constexpr bool RESULT = true, OFFSETS = false;
+    static constexpr bool RESULT = true, OFFSETS = false, SINGLES = false;
     static constexpr int  WIDEST = FACTORS ? 4 : Rows::WIDEST;
     static constexpr int  BLOCKS = FACTORS ? Rows::BLOCKS_MORE : Rows::BLOCKS;
     lists                 l;
@@ -5489,10 +5500,81 @@ template <class Rows, bool FACTORS> struct sum_op {
     }
 };
 
+// What becomes of the sums of lists v, v + 1, .. below `end` before they are written: load() reads early what
+// apply() takes, a bit an element. written(): of so many lists there shall be rows, those beyond the last 0.
+struct as_it_is {
+    static constexpr int BLOCKS = 4;
+
+    __device__ int64_t written(int64_t lists) const { return lists; }
+    template <int N, int U> __device__ uint32_t load(int32_t, int32_t, int32_t) const { return 0; }
+    template <int N, int U>
+    __device__ void apply(chunk<float, N> (&)[U], int32_t, int32_t, int32_t, uint32_t) const
+    {
+    }
+};
+
+// The sum over a transpose, without dst, self and mean. Most of its lists have one edge: rows of four are
+// read together.
+template <class Then> struct back_op : sum_op<matrix_rows, true> {
+    static constexpr bool SINGLES = true;
+    static constexpr int  BLOCKS = Then::BLOCKS;
+    Then                  then;
+
+    template <int N> __device__ bool singles(int32_t v, int32_t lists, int32_t column) const
+    {
+        const int32_t   end = static_cast<int32_t>(then.written(lists));
+        int32_t         begin[IN_FLIGHT + 1], u[IN_FLIGHT];
+        uint32_t        few = 0; // which lists have no second edge
+        float           factor[IN_FLIGHT];
+        chunk<float, N> x[IN_FLIGHT];
+#pragma unroll
+        for (int k = 0; k <= IN_FLIGHT; k++) begin[k] = l.begin(v + k < lists ? v + k : lists);
+        const uint32_t taken = then.template load<N, IN_FLIGHT>(v, lists, column);
+#pragma unroll
+        for (int k = 0; k < IN_FLIGHT; k++) {
+            const int32_t n = begin[k + 1] - begin[k];
+            u[k] = n == 1 ? __ldg(rows.indices + begin[k]) : -1;
+            few |= (n < 2 ? 1u : 0u) << k;
+        }
+#pragma unroll
+        for (int k = 0; k < IN_FLIGHT; k++)
+            if (u[k] >= 0) x[k] = load_columns<N, matrix_rows>(rows.start + u[k] * rows.pitch, column);
+#pragma unroll
+        for (int k = 0; k < IN_FLIGHT; k++)
+            factor[k] = scale.src && u[k] >= 0 ? __ldg(scale.src + u[k]) : 1.0f;
+        if (weights.weight)
+#pragma unroll
+            for (int k = 0; k < IN_FLIGHT; k++)
+                if (u[k] >= 0) factor[k] = __fmul_rn(weights.of(begin[k], column), factor[k]);
+#pragma unroll
+        for (int k = 0; k < IN_FLIGHT; k++) {
+#pragma unroll
+            for (int j = 0; j < N; j++) // a zero's sign is +
+                x[k].at[j] = u[k] >= 0 ? __fadd_rn(0.0f, __fmul_rn(factor[k], x[k].at[j])) : 0.0f;
+        }
+        then.template apply<N>(x, v, lists, column, taken);
+        float* to = out + v * ld_out + column;
+#pragma unroll
+        for (int k = 0; k < IN_FLIGHT; k++, to += ld_out)
+            if (v + k < end && (few >> k & 1)) store_chunk<false>(to, x[k]);
+        return few == (1u << IN_FLIGHT) - 1;
+    }
+
+    template <int N> __device__ void finish(const columns<N>& sum, int32_t v, int32_t column, int32_t) const
+    {
+        const uint32_t  taken = then.template load<N, 1>(v, v + 1, column);
+        chunk<float, N> y[1];
+#pragma unroll
+        for (int j = 0; j < N; j++) y[0].at[j] = sum.value[j];
+        then.template apply<N>(y, v, v + 1, column, taken);
+        store_chunk<false>(out + v * ld_out + column, y[0]);
+    }
+};
+
 // ---- maximum, minimum -------------------------------------------------------
 
 template <class Rows> struct max_op {
-    static constexpr bool RESULT = true, OFFSETS = true;
+    static constexpr bool RESULT = true, OFFSETS = true, SINGLES = false;
     static constexpr int  WIDEST = Rows::WIDEST, BLOCKS = Rows::BLOCKS_MORE;
     lists                 l;
     Rows                  rows;
@@ -5575,6 +5657,16 @@ inline ggnn_scale no_scale(const ggnn_scale* scale)
 }
 
 // grain: of where the rows are.
+// grain: of all matrices.
+template <class Then>
+inline cudaError_t launch_back(float* out, int64_t ld_out, const ggnn_block* transpose, const float* src,
+                               const edge_weights& weights, const matrix_rows& rows, int32_t width,
+                               const Then& then, uint64_t grain, cudaStream_t stream)
+{
+    back_op<Then> op = {{{}, rows, weights, {src, nullptr, nullptr}, {}, 0, out, ld_out}, then};
+    return launch_lists(op, transpose, width, weights.heads, grain, stream);
+}
+
 template <class Rows>
 inline cudaError_t launch_aggregate(float* out, int64_t ld_out, int32_t* arg, ggnn_reduce how,
                                     const ggnn_block* b, const ggnn_scale* scale, const edge_weights& weights,
@@ -5588,6 +5680,9 @@ inline cudaError_t launch_aggregate(float* out, int64_t ld_out, int32_t* arg, gg
         max_op<Rows> op = {{}, rows, weights, sign, out, ld_out, arg, width};
         return launch_lists(op, b, width, heads, grain | grain_of(arg, width, GGNN_F32), stream);
     }
+    if constexpr (Rows::SINGLES)
+        if (b->edge && !mean && !factors.self && !factors.dst)
+            return launch_back(out, ld_out, b, factors.src, weights, rows, width, as_it_is{}, grain, stream);
     if (Rows::MESSAGES || weights.weight || factors.src) { // (a factor of 1 changes no message)
         sum_op<Rows, true> op = {{}, rows, weights, factors, targets_of(b), mean, out, ld_out};
         return launch_lists(op, b, width, heads, grain, stream);
@@ -5712,7 +5807,7 @@ namespace ggnni {
 // Over the transpose, whose lists are a source's edges. A row of dout is read only where it chose this
 // source.
 struct back_arg_op {
-    static constexpr bool RESULT = true, OFFSETS = false;
+    static constexpr bool RESULT = true, OFFSETS = false, SINGLES = false;
     static constexpr int  WIDEST = 4, BLOCKS = 4;
     lists                 l;
     const int32_t *       indices, *edge; // of the transpose
@@ -5803,7 +5898,7 @@ template <int N> __device__ inline void add_atomic(float* to, const chunk<float,
 // Over the block itself: a target's gradient is added to its sources' rows, which have been zeroed; but the
 // row of a source that only one edge leaves is written. finish has nothing left to do.
 struct atomic_op {
-    static constexpr bool RESULT = false, OFFSETS = false;
+    static constexpr bool RESULT = false, OFFSETS = false, SINGLES = false;
     static constexpr int  WIDEST = 4, BLOCKS = 5;
     lists                 l;
     const int32_t *       indices, *repeats; // repeats or NULL

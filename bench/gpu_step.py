@@ -138,6 +138,19 @@ class Launches:
         self.add(kernel, lists * columns / 4, first["insns"] + more * turn["units"] * turn["insns"], trips,
                  bytes=4 * edges + 8 * lists + 4 * lists * columns, edges=edges + own, distinct=distinct, row=row_bytes(columns))
 
+    def lists_back(self, y, columns, own, through):
+        """Over a transpose, four lists a thread and four columns. Most have one edge; at most as many as there are edges beyond one a
+        source that is no target have more. own: rows that are added. through: rows of the layer before are read."""
+        kernel = "reduce_lists<back_op<through_layer>,4>"
+        four, longer, turn = (self.of(kernel, unit) for unit in ("four_lists", "longer", "edge_chunk"))
+        many = min(y.sources, max(1, y.edges - (y.sources - y.targets)))
+        more = max(0, math.ceil((y.edges - (y.sources - many)) / many / turn["units"]) - 1)
+        share = 4 * many / y.sources
+        self.add(kernel, y.sources / 4 * columns / 4, four["insns"] + share * (longer["insns"] + more * turn["units"] * turn["insns"]),
+                 four["trips"] + share * (longer["trips"] + more * turn["trips"]),
+                 bytes=4 * y.edges + 8 * y.sources + 4 * columns * (y.sources * (1 + through) + own),
+                 edges=y.edges, distinct=y.targets, row=row_bytes(columns))
+
     def gather(self, rows, columns):
         self.per_turn("copy_rows<float,float,4,false,stored_rows>", "chunk", rows * columns / 4 / 4,
                       bytes=rows * (4 + row_bytes(columns) + 4 * columns))
@@ -149,8 +162,9 @@ class Launches:
     def finish(self, y):
         self.per_turn(self.wide(y, "finish")[0], "fields", y.targets * math.ceil(y.out / 8), bytes=8 * y.targets * y.out)
 
-    def finish_back(self, y):
-        self.per_turn(self.wide(y, "finish_back")[0], "fields", y.targets * math.ceil(y.out / 8), bytes=12 * y.targets * y.out)
+    def finish_back(self, y, through=False):
+        if not through:
+            self.per_turn(self.wide(y, "finish_back")[0], "fields", y.targets * math.ceil(y.out / 8), bytes=12 * y.targets * y.out)
         segments = math.ceil(y.targets / ROWS)
         self.per_turn("column_sums", "row", segments * y.out, min(ROWS, y.targets), bytes=4 * y.targets * y.out)
         self.per_turn("add_column_sums", "segment", y.out, segments, bytes=4 * segments * y.out)
@@ -201,7 +215,7 @@ class Step(Launches):
             self.finish(y)
         self.loss(layers[-1])
         for y in reversed(layers):
-            self.finish_back(y)
+            self.finish_back(y, y.index < 2 and model != "GAT")  # aggregate_back was there
             if y.index or model == "GAT":
                 self.transpose(y)
             backward(y)
@@ -219,7 +233,7 @@ class Step(Launches):
         self.product(y.inp, y.out, y.targets)
         if y.index:
             self.product(y.targets, y.inp, y.out)
-            self.lists("reduce_lists<sum_op<matrix_rows,true>,4>", y.sources, y.edges, y.inp, y.targets, y.targets)
+            self.lists_back(y, y.inp, y.targets, True)
 
     def sage(self, y):
         if y.index:
@@ -234,8 +248,7 @@ class Step(Launches):
         if y.index:
             self.product(y.targets, 2 * y.inp, y.out)
             self.per_turn("scale_mean", "target", y.targets / 4, bytes=12 * y.targets)
-            self.lists("reduce_lists<sum_op<matrix_rows,true>,4>", y.sources, y.edges, y.inp, y.targets)
-            self.per_turn("add_matrix", "element", y.targets * y.inp, bytes=12 * y.targets * y.inp)
+            self.lists_back(y, y.inp, y.targets, True)
 
     def gat(self, y):
         if not y.index:
@@ -350,7 +363,8 @@ FAMILIES = [
     ("gather and mean, fused", "reduce_lists<sum_op<store_rows<float>,false>,4>", "edge_chunk", "edge and chunk"),
     ("gather and weighted sum, fused", "reduce_lists<sum_op<store_rows<float>,true>,4>", "edge_chunk", "edge and chunk"),
     ("mean", "reduce_lists<sum_op<matrix_rows,false>,4>", "edge_chunk", "edge and chunk"),
-    ("its backward; weighted sums", "reduce_lists<sum_op<matrix_rows,true>,4>", "edge_chunk", "edge and chunk"),
+    ("its backward, through relu", "reduce_lists<back_op<through_layer>,4>", "four_lists", "four lists and chunk"),
+    ("weighted sums", "reduce_lists<sum_op<matrix_rows,true>,4>", "edge_chunk", "edge and chunk"),
     ("transpose: fill", "fill_transpose", "edge", "edge"),
     ("scores", "row_dots<4>", "pair", "chunk"),
     ("attention", "gat<4,false,false>", "powers", "edge and chunk"),

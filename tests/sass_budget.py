@@ -16,6 +16,7 @@ SCOPE      untrained   the trainer's usual path does not launch it: no limits. *
            whole       the whole kernel
            UNIT@LOOP   a loop, by its number in the order of addresses, from 0; UNIT: what a turn of it does, in words
            UNIT@LOOP/N a turn of it is N units
+           UNIT@LOOP-  a turn of it that enters none of the loops inside of it
 Measures of the whole:  regs, smem (bytes), spills (bytes, with the stack's); any opcode: how many instructions begin with
            it; loop.OPCODE: how many of them are in loops. Slow paths of divisions, which are calls, are left out.
 Measures of a loop, along its hot path: of a turn's paths with most of the widest loads, of these with most stores, the one
@@ -163,7 +164,7 @@ class Kernel:
                 loads, stores, length = max(ways)[0]
                 loads += sum(is_load(op) and width(op) == widest for op in code)
                 best[b] = ((loads, stores + sum(map(is_store, code)), length - len(code)), (b,) + max(ways)[1])
-        return self.instructions(best[head][1])
+        return self.instructions(best[head][1]) if head in best else []
 
     def measure(self, scope, name):
         """A figure; None where there is no such loop."""
@@ -173,11 +174,14 @@ class Kernel:
             code = self.instructions(sorted(self.in_loops)) if name.startswith("loop.") else self.code
             return sum(begins(op, name.removeprefix("loop.")) for op, _ in code)
         which, _, units = scope.partition("@")[2].partition("/")
-        if int(which) >= len(self.loops):
+        number = int(which.rstrip("-"))
+        if number >= len(self.loops):
             return None
-        path = self.hot_path(*self.loops[int(which)])
+        head, body = self.loops[number]
+        inner = [other for _, other in self.loops if other < body]
+        path = self.hot_path(head, body.difference(*inner) if which.endswith("-") else body)
         if name == "loops":
-            return sum(body < self.loops[int(which)][1] for _, body in self.loops)
+            return len(inner)
         if name == "insns":
             return round(len(path) / int(units or 1), 2)
         return memory_of(path).get(name, sum(begins(op, name) for op, _ in path))
@@ -301,9 +305,12 @@ def show(kernel):
     print(kernel.name, kernel.ptxas, len(kernel.code), "instructions")
     for number, (head, body) in enumerate(kernel.loops):
         path = kernel.hot_path(head, body)
-        inner = any(other < body for _, other in kernel.loops)
+        inner = [other for _, other in kernel.loops if other < body]
         print(f"  @{number} at {16 * kernel.blocks[head][0]:#x}{' with loops inside' if inner else ''}: insns {len(path)} of {len(kernel.instructions(body))}",
               memory_of(path), " ".join(f"{op} {n}" for op, n in sorted(Counter(op for op, _ in path).items())))
+        if inner:
+            path = kernel.hot_path(head, body.difference(*inner))
+            print(f"  @{number}- without them: insns {len(path)}", memory_of(path))
 
 
 def main():

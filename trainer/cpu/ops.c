@@ -365,6 +365,15 @@ void cpu_aggregate(net* n, mat out, int32_t* arg, ggnn_reduce how, const ggnn_bl
     cpu_stop(n, x.v ? NET_AGGREGATE : NET_GATHER, start, aggregate_bytes(b, out, element));
 }
 
+bool cpu_aggregate_back(net* n, mat dx, const ggnn_block* t, const ggnn_scale* s, const float* weight, mat d, mat own,
+                        const layer* before)
+{
+    (void)before; /* finish_back goes through activation, dropout and sums in one */
+    cpu_aggregate(n, dx, NULL, GGNN_SUM, t, s, weight, d);
+    if (own.v) cpu_add(n, dx, own);
+    return false;
+}
+
 void cpu_mean_edges(net* n, mat out, const ggnn_block* b, mat edge)
 {
     double start = cpu_start();

@@ -282,6 +282,76 @@ template <int V> GGNNI_KERNEL(40, THREADS) finish_back(const __grid_constant__ f
     });
 }
 
+// A layer's gradient of its input, which is summed over a transpose (ggnn_cuda.cuh, [8i]), before it is written: times the
+// factors of its rows, with rows of its own, through the activation and dropout of the layer before; 0 from the count
+// to the bound.
+struct through_layer {
+    static constexpr int BLOCKS = 3;
+    const float *        dst, *own, *self, *gate; // NULL: ones, none, ones, no layer before
+    int64_t              ld_own, ld_gate, bound;
+    ggnn_count           num_own;
+    float                scale, unused;
+
+    __device__ int64_t written(int64_t) const { return bound; }
+
+    // Which columns go through: relu's output is positive exactly where it was kept.
+    template <int N, int U> __device__ uint32_t load(int32_t v, int32_t, int32_t column) const
+    {
+        ggnni::chunk<float, N> h[U];
+        uint32_t               open = 0;
+        if (!gate) return open;
+#pragma unroll
+        for (int k = 0; k < U; k++) h[k] = ggnni::load_chunk<N>(gate + least(v + k, bound - 1) * ld_gate + column);
+#pragma unroll
+        for (int k = 0; k < U; k++) {
+#pragma unroll
+            for (int j = 0; j < N; j++)
+                if (h[k].at[j] > 0) open |= 1u << (k * N + j);
+        }
+        return open;
+    }
+
+    template <int N, int U>
+    __device__ void apply(ggnni::chunk<float, N> (&y)[U], int32_t v, int32_t end, int32_t column, uint32_t open) const
+    {
+        if (dst) multiply<N>(y, dst, v, end);
+        if (own && v < num_own.max) add_own<N>(y, v, least(end, num_own.max), column);
+        if (!gate) return;
+#pragma unroll
+        for (int k = 0; k < U; k++) {
+#pragma unroll
+            for (int j = 0; j < N; j++) y[k].at[j] = open >> (k * N + j) & 1 ? __fmul_rn(y[k].at[j], scale) : 0;
+        }
+    }
+
+    template <int N, int U> static __device__ void multiply(ggnni::chunk<float, N> (&y)[U], const float* by, int32_t v, int64_t end)
+    {
+        float factor[U];
+#pragma unroll
+        for (int k = 0; k < U; k++) factor[k] = v + k < end ? __ldg(by + v + k) : 1.0f;
+#pragma unroll
+        for (int k = 0; k < U; k++) {
+#pragma unroll
+            for (int j = 0; j < N; j++) y[k].at[j] = __fmul_rn(y[k].at[j], factor[k]);
+        }
+    }
+
+    template <int N, int U> __device__ void add_own(ggnni::chunk<float, N> (&y)[U], int32_t v, int64_t end, int32_t column) const
+    {
+        ggnni::chunk<float, N> x[U];
+        const int64_t          rows = size_of(num_own); // read beside the rows, of which memory has as many as there may be
+#pragma unroll
+        for (int k = 0; k < U; k++) x[k] = ggnni::load_chunk<N>(own + least(v + k, num_own.max - 1) * ld_own + column);
+        if (self) multiply<N>(x, self, v, end);
+#pragma unroll
+        for (int k = 0; k < U; k++) {
+#pragma unroll
+            for (int j = 0; j < N; j++)
+                if (v + k < least(end, rows)) y[k].at[j] = __fadd_rn(y[k].at[j], x[k].at[j]);
+        }
+    }
+};
+
 // ==== layer norm: 16 lanes a row ===========================================================================
 // Lane i sums columns i, i + 16, ..., and the lanes' sums are folded 8, 4, 2, 1, as in elementwise.c.
 

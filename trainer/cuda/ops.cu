@@ -281,7 +281,8 @@ static void cuda_finish_back(net* n, mat dh, mat h, const epilogue* e)
     s.h.rows = dh.rows;
     s.dh = dense_of(dh);
     s.drop.act = e->act;
-    cudaError_t done = run(n, by_four(h) && by_four(dh) ? finish_back<4> : finish_back<1>, s);
+    cudaError_t done = cudaSuccess;
+    if (h.v) done = run(n, by_four(h) && by_four(dh) ? finish_back<4> : finish_back<1>, s);
     if (e->gamma.v.v) done = first_error(done, sum_columns(n, 1, dh, e));
     if (e->gamma.v.v) done = first_error(done, run(n, normalise_back, norm_of(dh, e)));
     check(n, first_error(done, sum_columns(n, 0, dh, e)), "bias and activation, backward");
@@ -330,6 +331,22 @@ static void cuda_aggregate(net* n, mat out, int32_t* arg, ggnn_reduce how, const
     else
         check(n, ggnn_cuda_aggregate(out.v, out.ld, how, b, s, weight, 1, x.store, stream),
               "aggregation of stored rows");
+}
+
+static bool cuda_aggregate_back(net* n, mat dx, const ggnn_block* t, const ggnn_scale* s, const float* weight, mat d, mat own,
+                                const layer* before)
+{
+    stage_timer timed(n, NET_AGGREGATE);
+    const bool           opens = before && before->finish.act == ACTIVATION_RELU;
+    const mat            h = opens ? before->h : mat{}, rows = s->self ? d : own;
+    const through_layer  then = {s->dst, rows.v, s->self, h.v, rows.ld, h.ld, dx.rows.max, rows.rows,
+                                 opens ? ggnn_dropout_scale(before->finish.threshold) : 1.0f, 0};
+    const uint64_t       grain = grain_of(dx.v, dx.ld, GGNN_F32) | grain_of(d.v, d.ld, GGNN_F32) |
+                           grain_of(rows.v, rows.ld, GGNN_F32) | grain_of(h.v, h.ld, GGNN_F32);
+    check(n, ggnni::launch_back(dx.v, dx.ld, t, s->src, {weight, t->edge, 1, d.cols},
+                                {reinterpret_cast<const char*>(d.v), d.ld * 4, t->indices}, d.cols, then, grain, stream_of(n)),
+          "aggregation, backward");
+    return opens;
 }
 
 static void cuda_mean_edges(net* n, mat out, const ggnn_block* b, mat edge)

@@ -73,6 +73,9 @@ struct layer {
        layer 0, where no one wants it */
     mat      x, h, dx;
 
+    /* dh has been through activation and dropout already */
+    bool     through;
+
     /* what all models have behind them; memory (D, in) for the rows of x that are added to the targets, and these rows */
     epilogue finish;
     mat      residual, targets;
@@ -145,7 +148,9 @@ const model* model_of(const net_config* config, int32_t l); /* of layer l */
      add         out[: rows of a, :] += a
      clear       out = 0
      finish      h = dropout(activation(norm(h + bias)))
-     finish_back dh in place, and the gradients of e's parameters
+     finish_back dh in place, and the gradients of e's parameters; h.v NULL: aggregate_back has taken dh through
+     aggregate_back   dx = the sum of d over the transpose, with these factors; += own, of the first rows. Then, where it says
+                 so, through activation and dropout of the layer before, whose outputs x were; NULL: none is asked for
      index_by_id indices = first + b->neighbor
      mean_edges  out (D, cols) = the mean of the rows of each list's edges; 0 where it is empty
      scale_*     ggnn_scale_mean, ggnn_scale_weights, ggnn_scale_gcn
@@ -182,6 +187,9 @@ const model* model_of(const net_config* config, int32_t l); /* of layer l */
     OP(void, aggregate,                                                                                          \
        (net * n, mat out, int32_t* arg, ggnn_reduce how, const ggnn_block* b, const ggnn_scale* s,               \
         const float* weight, mat x))                                                                             \
+    OP(bool, aggregate_back,                                                                                     \
+       (net * n, mat dx, const ggnn_block* t, const ggnn_scale* s, const float* weight, mat d, mat own,          \
+        const layer* before))                                                                                    \
     OP(void, mean_edges, (net * n, mat out, const ggnn_block* b, mat edge))                                      \
     OP(void, aggregate_arg_back,                                                                                 \
        (net * n, mat dx, const ggnn_block* t, const ggnn_block* b, mat dout, const int32_t* arg))                \

@@ -19,6 +19,14 @@ static mat read_edges(net* n, const layer* y)
     return rows;
 }
 
+/* dx = d over the transpose, with its factors, += own; and through the layer before, where nothing else is added to it. */
+static void backward_through(net* n, layer* y, mat dx, const ggnn_scale* s, const float* weight, mat d, mat own)
+{
+    layer* before = y->index && !n->config.residual && !n->batch->shuffle ? y - 1 : NULL;
+    const bool through = n->ops->aggregate_back(n, dx, y->transpose, s, weight, d, own, before);
+    if (before) before->through = through;
+}
+
 /* ==== MLP: out = x W. Neighbours do not matter ================================================================= */
 
 static void mlp_plan(net* n, layer* y)
@@ -105,7 +113,7 @@ static void gcn_backward(net* n, layer* y, mat dx, mat dout)
         n->ops->gemm(n, y->w.d, a, true, dout, false, 0);                             /* dW = a' dout */
         if (!dx.v) return;
         n->ops->gemm(n, da, dout, false, y->w.v, true, 0);                            /* da = dout W'  (D, in) */
-        n->ops->aggregate(n, dx, NULL, GGNN_SUM, y->transpose, &y->back, NULL, da);   /* dx = A' da    (S, in) */
+        backward_through(n, y, dx, &y->back, NULL, da, (mat){.v = NULL});             /* dx = A' da    (S, in) */
     }
 }
 
@@ -162,13 +170,14 @@ static void sage_mean_backward(net* n, layer* y, mat dx, mat dout)
     n->ops->gemm(n, y->w.d, a, true, dout, false, 0);                        /* dW = a' dout */
     if (!dx.v) return;
     n->ops->gemm(n, da, dout, false, y->w.v, true, 0);                       /* da = dout W'     (D, 2 in) */
-    if (net_sums_in_parts(n, y)) net_mean_in_parts_back(n, dx, y, mat_columns(da, y->in, y->in));
-    else {
+    if (net_sums_in_parts(n, y)) {
+        net_mean_in_parts_back(n, dx, y, mat_columns(da, y->in, y->in));
+        n->ops->add(n, dx, mat_columns(da, 0, y->in));
+    } else {
         if (!weight) n->ops->scale_mean(n, y->dst, y->block, false);         /* dx = the mean's transpose, + self */
         ggnn_scale back = {y->dst, NULL, NULL};
-        n->ops->aggregate(n, dx, NULL, GGNN_SUM, y->transpose, &back, weight, mat_columns(da, y->in, y->in));
+        backward_through(n, y, dx, &back, weight, mat_columns(da, y->in, y->in), mat_columns(da, 0, y->in));
     }
-    n->ops->add(n, dx, mat_columns(da, 0, y->in));
 }
 
 static void sage_pool_plan(net* n, layer* y)

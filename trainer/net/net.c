@@ -486,7 +486,8 @@ static void transpose_for(net* n, layer* y)
 static void backward_layer(net* n, layer* y, mat dx, mat dout)
 {
     ggnn_count rows = y->block->num_dst;
-    n->ops->finish_back(n, dout, y->h, &y->finish);
+    n->ops->finish_back(n, dout, y->through ? (mat){.v = NULL} : y->h, &y->finish);
+    y->through = false;
     if (y->w_res.v.v) n->ops->gemm(n, y->w_res.d, y->targets, true, dout, false, 0);
     transpose_for(n, y);
     y->model->backward(n, y, dx, dout);
