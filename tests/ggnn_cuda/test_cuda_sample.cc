@@ -248,6 +248,18 @@ static void compare(const twin_graph& g, const std::vector<ggnn_node>& targets, 
         CHECK_EQ(count.values()[n + i], 0x5b5b5b5b5b5b5b5b);
     }
     CHECK_EQ(status.values()[0], want.status);
+    for (bool placed : {false, true}) { // ids alone, which Fisher-Yates has an instance for, and with positions
+        if (method != GGNN_FISHER_YATES) break;
+        const ggnn_cuda_samples fewer = {indptr.at(), nullptr, id.at(), placed ? position.at() : nullptr, nullptr};
+        id.fill(0x5b);
+        position.fill(0x5b);
+        if (fanout > 0) status.fill(0);
+        CHECK_CUDA(ggnn_cuda_sample_lists(&fewer, &g.device, nodes.at(), size.get(), method, fanout, key.at(), HOP, workspace.at(),
+                                          status.at(), nullptr));
+        check_equal(id.values(), want.id, want.id.size(), "id", method, fanout);
+        if (placed) check_equal(position.values(), want.position, want.id.size(), "position", method, fanout);
+        CHECK_EQ(status.values()[0], want.status);
+    }
 }
 
 // Shuffled, so that what lies side by side in the graph does not in the hop.

@@ -213,6 +213,29 @@ TEST(factors_apply_in_any_combination)
     random_block_free(r);
 }
 
+// A sampled block's transpose: four lists are a thread's, all short, all single, or one of them longer; the last
+// thread has one to four.
+TEST(lists_of_one_edge_are_read_together)
+{
+    for (int64_t src : {1, 60, 61, 62, 63, 300})
+        for (int32_t width : {1, 2, 3, 8, 20}) {
+            int64_t degree[40];
+            for (int64_t& d : degree) d = test_below(4);
+            random_block* r = random_block_new(40, src, degree);
+            for (int i = 0; i < 8; i++) {
+                spmm_case c{width, GGNN_SUM};
+                c.transposed = true;
+                c.src = i & 1;
+                c.weighted = i & 2;
+                c.heads = c.weighted && i & 4 && width % 2 == 0 ? 2 : 1;
+                c.slack = i & 4 ? 9 : 0;
+                check_spmm(*r, c);
+                check_spmm(*r, c, "\1\0");
+            }
+            random_block_free(r);
+        }
+}
+
 TEST(heads_have_weights_of_their_own)
 {
     random_block* r = random_block_mixed(20, 20);
@@ -858,6 +881,7 @@ int main(int argc, char** argv)
     RUN(each_matrix_alone_may_begin_anywhere);
     RUN(sum_and_mean_have_the_twins_bits);
     RUN(factors_apply_in_any_combination);
+    RUN(lists_of_one_edge_are_read_together);
     RUN(heads_have_weights_of_their_own);
     RUN(hubs_are_summed_in_segments);
     RUN(messages_of_edges_have_the_twins_bits);
