@@ -5656,8 +5656,7 @@ inline ggnn_scale no_scale(const ggnn_scale* scale)
     return scale ? *scale : none;
 }
 
-// grain: of where the rows are.
-// grain: of all matrices.
+// The sum over a transpose, and what `then` makes of it. grain: of all matrices.
 template <class Then>
 inline cudaError_t launch_back(float* out, int64_t ld_out, const ggnn_block* transpose, const float* src,
                                const edge_weights& weights, const matrix_rows& rows, int32_t width,
@@ -5667,6 +5666,7 @@ inline cudaError_t launch_back(float* out, int64_t ld_out, const ggnn_block* tra
     return launch_lists(op, transpose, width, weights.heads, grain, stream);
 }
 
+// grain: of where the rows are.
 template <class Rows>
 inline cudaError_t launch_aggregate(float* out, int64_t ld_out, int32_t* arg, ggnn_reduce how,
                                     const ggnn_block* b, const ggnn_scale* scale, const edge_weights& weights,

@@ -338,7 +338,7 @@ static bool cuda_aggregate_back(net* n, mat dx, const ggnn_block* t, const ggnn_
 {
     stage_timer timed(n, NET_AGGREGATE);
     const bool           opens = before && before->finish.act == ACTIVATION_RELU;
-    const mat            h = opens ? before->h : mat{}, rows = s->self ? d : own;
+    const mat            h = opens ? before->h : mat{}, rows = s->self ? d : own; // GCN's own rows are d's
     const through_layer  then = {s->dst, rows.v, s->self, h.v, rows.ld, h.ld, dx.rows.max, rows.rows,
                                  opens ? ggnn_dropout_scale(before->finish.threshold) : 1.0f, 0};
     const uint64_t       grain = grain_of(dx.v, dx.ld, GGNN_F32) | grain_of(d.v, d.ld, GGNN_F32) |
