@@ -621,7 +621,7 @@ GGNN_CUDA_API cudaError_t ggnn_cuda_dist_close(ggnn_cuda_dist* d, int32_t n, ggn
 // Float sums have ggnn.h's order, its rounded products and its bits, but for a NaN's payload. Compile without
 // -use_fast_math, which flushes subnormals to zero.
 
-// ggnn_spmm. One launch, no atomics on floats, no workspace. The same bits. 64 registers.
+// ggnn_spmm. One launch, no atomics on floats, no workspace. The same bits. 64 registers. ld_inp < 2^30.
 GGNN_CUDA_API cudaError_t ggnn_cuda_spmm(float* out, int64_t ld_out, int32_t* arg, ggnn_reduce how,
                                          const ggnn_block* b, const ggnn_scale* scale, const float* weight,
                                          int32_t heads, const float* inp, int64_t ld_inp, int32_t width,
@@ -642,7 +642,7 @@ GGNN_CUDA_API cudaError_t ggnn_cuda_aggregate(float* out, int64_t ld_out, ggnn_r
                                               cudaStream_t stream);
 
 // ggnn_spmm_edges, and its backward of the edges' rows. One launch each, no atomics on floats. The same bits.
-// 80 registers; 48.
+// 80 registers; 48. Of the first ld_inp < 2^30.
 GGNN_CUDA_API cudaError_t ggnn_cuda_spmm_edges(float* out, int64_t ld_out, int32_t* arg, ggnn_reduce how,
                                                ggnn_message message, const ggnn_block* b,
                                                const ggnn_scale* scale, const float* weight, int32_t heads,
@@ -5087,13 +5087,15 @@ cudaError_t ggnn_cuda_dist_close(ggnn_cuda_dist* d, int32_t n, ggnn_cuda_fault* 
 // that it is given: a sum, a maximum, what MAX sends back, atomic adds. One launch is right for any block,
 // though the host knows no degree:
 //   lists of at most 256 edges: thread t has chunk t % C of list t / C, edge by edge, four rows under way;
-//   longer ones: each block looks through those lists that fall to it, and takes one with up to 16 chunks of
-//   its columns at a time: a thread sums one chunk over one segment of 256 edges, and the segments' sums are
-//   then added in order.
+//   of transposes, most of whose lists have one edge: those of at most 4, four lists a thread, the i-th edges
+//   of all at once;
+//   longer ones: each block looks through those lists that fall to it, up to 16 chunks of columns of each.
+//   One of at most 256 edges is then 16 threads' as above; of a longer one a thread sums one chunk over one
+//   segment of 256 edges, and the segments' sums are then added in order.
 
 namespace ggnni {
 
-enum { SEGMENT = 256, LANES = 16, LONG_VALUES = THREADS + LANES }; // (a sum of two enums warns in C++20)
+enum { SEGMENT = 256, FEW = 4, LANES = 16, LONG_VALUES = THREADS + LANES }; // (a sum of two enums warns in C++20)
 
 // ---- lists ------------------------------------------------------------------
 
@@ -5123,38 +5125,37 @@ template <int N> struct columns {
 //                       `first`
 //   join                the result so far, and that of the next segment
 //   finish              writes list v's columns, of n edges
-//   SINGLES             whether a thread has four lists: `singles` writes those of at most one edge, which
-//                       most of a transpose's are, and says whether that is all of them
+//   FEW_EACH            whether few_each does four lists at once, of at most FEW edges each
 
 template <int N, class Op> __device__ inline void short_lists(const Op& op)
 {
-    constexpr int TOGETHER = Op::SINGLES ? IN_FLIGHT : 1;
+    constexpr int TOGETHER = Op::FEW_EACH ? IN_FLIGHT : 1;
     const divider chunks = op.l.chunks[N > 1];
-    const int64_t lists = size_of(op.l.n), stride = static_cast<int64_t>(gridDim.x) * THREADS;
-    int64_t       total = lists * chunks.by;
-    if constexpr (Op::SINGLES) total = (op.then.written(lists) + TOGETHER - 1) / TOGETHER * chunks.by;
-    for (int64_t t = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; t < total; t += stride) {
-        const int32_t group = static_cast<int32_t>(quotient(t, chunks)), first = group * TOGETHER;
+    const int32_t lists = static_cast<int32_t>(size_of(op.l.n));
+    for (uint32_t tile = blockIdx.x;; tile += gridDim.x) { // 2^40 chunks are more than memory has
+        const int64_t t = static_cast<int64_t>(tile) * THREADS + threadIdx.x;
+        const int64_t group = quotient(t, chunks);
+        const int32_t v = static_cast<int32_t>(group * TOGETHER);
         const int32_t column = static_cast<int32_t>(t - group * chunks.by) * N;
-        const auto    list = [&](int32_t v) {
+        if constexpr (Op::FEW_EACH) {
+            if (group * TOGETHER >= op.then.written(lists)) return;
+            op.template few_each<N>(v, lists, column);
+        } else {
+            if (group >= lists) return;
             const int32_t begin = op.l.begin(v), n = op.l.begin(v + 1) - begin;
             columns<N>    result;
-            if (n > SEGMENT || (Op::SINGLES && n < 2)) return;
+            if (n > SEGMENT) continue;
             op.reduce(result, v, column, begin, 0, n);
             op.finish(result, v, column, n);
-        };
-        if constexpr (!Op::SINGLES) list(first);
-        else if (!op.template singles<N>(first, static_cast<int32_t>(lists), column))
-#pragma unroll 1
-            for (int32_t v = first; v < first + TOGETHER && v < lists; v++) list(v);
+        }
     }
 }
 
 template <class Op> struct long_memory {
     float   value[Op::RESULT ? Op::WIDEST : 1][LONG_VALUES]; // of threads' segments; then of the list so far
     int32_t offset[Op::OFFSETS ? Op::WIDEST : 1][LONG_VALUES];
-    int64_t item[THREADS];
-    int32_t items;
+    int64_t item[THREADS]; // those of one segment from the front on, longer ones from the end
+    int32_t shorts, longs;
 
     template <int N> __device__ void put(int32_t at, const columns<N>& part)
     {
@@ -5196,6 +5197,18 @@ template <int N> __device__ inline long_share share_of(const lists& l, int64_t i
     return s;
 }
 
+// Items of one segment: as many at once as the block has slots.
+template <int N, class Op> __device__ inline void segment_lists(const Op& op, const long_memory<Op>& memory)
+{
+    for (int32_t i = share_of<N>(op.l, 0).slot; i < memory.shorts; i += share_of<N>(op.l, 0).slots) {
+        const long_share s = share_of<N>(op.l, memory.item[i]);
+        columns<N>       result;
+        if (!s.works) continue;
+        op.reduce(result, s.v, s.chunk * N, s.begin, 0, s.n);
+        op.finish(result, s.v, s.chunk * N, s.n);
+    }
+}
+
 // An item, by the whole block. Before a round's first barrier each thread leaves its segment's result;
 // between the two those of slot 0 join them in order. Shares are worked out again after a barrier:
 // registers are for rows.
@@ -5229,20 +5242,25 @@ template <int N, class Op> __device__ inline void long_list(const Op& op, long_m
     }
 }
 
-// Blocks are dealt items one by one, so that hubs that are neighbours go to different blocks.
+// What short_lists left. Blocks are dealt items one by one, so that hubs that are neighbours go to different
+// blocks.
 template <int N, class Op> __device__ inline void long_lists(const Op& op, long_memory<Op>& memory)
 {
     const divider groups = op.l.groups[N > 1];
-    const int64_t items = size_of(op.l.n) * groups.by, blocks = gridDim.x;
-    for (int64_t first = blockIdx.x; first < items; first += blocks * THREADS) {
-        int64_t item = first + threadIdx.x * blocks;
+    const int64_t items = size_of(op.l.n) * groups.by;
+    for (uint32_t nth = 0; blockIdx.x + static_cast<int64_t>(nth) * gridDim.x < items; nth += THREADS) {
+        int64_t item = blockIdx.x + static_cast<int64_t>(nth + threadIdx.x) * gridDim.x;
         int32_t v = static_cast<int32_t>(quotient(item, groups));
-        bool    is_long = item < items && op.l.begin(v + 1) - op.l.begin(v) > SEGMENT;
-        if (threadIdx.x == 0) memory.items = 0;
-        if (!__syncthreads_or(is_long)) continue;
-        if (is_long) memory.item[atomicAdd(&memory.items, 1)] = item; // in any order: they are independent
+        int32_t n = item < items ? op.l.begin(v + 1) - op.l.begin(v) : 0;
+        if (threadIdx.x == 0) memory.shorts = memory.longs = 0;
+        if (!__syncthreads_or(n > (Op::FEW_EACH ? FEW : SEGMENT))) continue;
+        if (n > SEGMENT) // in any order: they are independent
+            memory.item[THREADS - 1 - atomicAdd(&memory.longs, 1)] = item;
+        else if (Op::FEW_EACH && n > FEW)
+            memory.item[atomicAdd(&memory.shorts, 1)] = item;
         __syncthreads();
-        for (int32_t i = 0; i < memory.items; i++) long_list<N>(op, memory, i);
+        if constexpr (Op::FEW_EACH) segment_lists<N>(op, memory);
+        for (int32_t i = 0; i < memory.longs; i++) long_list<N>(op, memory, THREADS - 1 - i);
         __syncthreads();
     }
 }
@@ -5295,27 +5313,36 @@ struct matrix_rows { // rows by local id
     using element = float;
     using key = int32_t;
     static constexpr int  WIDEST = 4, BLOCKS = 4, BLOCKS_MORE = 4;
-    static constexpr bool MESSAGES = false, SINGLES = true;
+    static constexpr bool MESSAGES = false, TRANSPOSES = true;
     const char*           start;
-    int64_t               pitch;
+    uint32_t              pitch; // bytes
     const int32_t*        indices;
 
     __device__ bool allow(size_t) const { return true; }
+    __device__ const char* row(int32_t u) const
+    {
+        return start + static_cast<uint64_t>(static_cast<uint32_t>(u)) * pitch; // one instruction
+    }
     // What the edges from e on name, and where it is; -1 from the `left`-th on.
     template <int U> __device__ void find(key (&u)[U], const char* (&row)[U], int32_t e, int32_t left) const
     {
 #pragma unroll
         for (int k = 0; k < U; k++) u[k] = k < left ? __ldg(indices + e + k) : -1;
 #pragma unroll
-        for (int k = 0; k < U; k++) row[k] = start + u[k] * pitch;
+        for (int k = 0; k < U; k++) row[k] = this->row(u[k]);
     }
-    __device__ const char* own(int32_t v) const { return start + v * pitch; }
+    __device__ const char* own(int32_t v) const { return row(v); }
 };
+
+inline matrix_rows rows_of(const float* inp, int64_t ld, const int32_t* indices)
+{
+    return {reinterpret_cast<const char*>(inp), static_cast<uint32_t>(ld * 4), indices};
+}
 
 // Messages: what an edge's row makes of these.
 struct message_rows : matrix_rows {
     static constexpr int  BLOCKS = 3, BLOCKS_MORE = 3;
-    static constexpr bool MESSAGES = true, SINGLES = false;
+    static constexpr bool MESSAGES = true, TRANSPOSES = false;
     const float*          edge;
     int64_t               ld_edge;
     const int32_t*        number; // of a transpose's edges, or NULL
@@ -5346,7 +5373,7 @@ template <class T> struct store_rows { // rows by global id
     using key = ggnn_node;
     static constexpr int  WIDEST = sizeof(T) == 2 ? 8 : 4, BLOCKS_MORE = 3;
     static constexpr int  BLOCKS = sizeof(T) == 2 || sizeof(ggnn_node) == 8 ? 3 : 4;
-    static constexpr bool MESSAGES = false, SINGLES = false;
+    static constexpr bool MESSAGES = false, TRANSPOSES = false;
     ggnn_store            from;
     fast_layout           at;
     const ggnn_node *     neighbor, *id;
@@ -5399,9 +5426,9 @@ struct edge_weights {
     __device__ float of(int32_t e, int32_t column) const
     {
         if (!weight) return 1.0f;
-        int32_t head = heads > 1 ? column / per_head : 0;
-        return __ldg(weight + static_cast<int64_t>(edge ? __ldg(edge + e) : e) * heads + head);
+        return __ldg(weight + static_cast<int64_t>(edge ? __ldg(edge + e) : e) * heads + head_of(column));
     }
+    __device__ int32_t head_of(int32_t column) const { return heads > 1 ? column / per_head : 0; }
 };
 
 struct target_count { // of the targets that are sources too
@@ -5429,7 +5456,7 @@ template <int N> __device__ inline void add_columns(columns<N>& total, const col
 
 // FACTORS: rows times weight * src, else rows alone.
 template <class Rows, bool FACTORS> struct sum_op {
-    static constexpr bool RESULT = true, OFFSETS = false, SINGLES = false;
+    static constexpr bool RESULT = true, OFFSETS = false, FEW_EACH = false;
     static constexpr int  WIDEST = FACTORS ? 4 : Rows::WIDEST;
     static constexpr int  BLOCKS = FACTORS ? Rows::BLOCKS_MORE : Rows::BLOCKS;
     lists                 l;
@@ -5442,6 +5469,27 @@ template <class Rows, bool FACTORS> struct sum_op {
     int64_t               ld_out;
 
     __device__ bool allow(size_t elements) const { return rows.allow(elements); }
+
+    // weight * src of edges at(k), k < U, whose rows are u[k]; -1: none. One branch for all weights: else loads
+    // would wait for each other.
+    template <int U, class At>
+    __device__ void load_factors(float (&factor)[U], const typename Rows::key (&u)[U], At at,
+                                 int32_t column) const
+    {
+#pragma unroll
+        for (int k = 0; k < U; k++) factor[k] = scale.src && u[k] >= 0 ? __ldg(scale.src + u[k]) : 1.0f;
+        if (!weights.weight) return;
+        const int32_t head = weights.head_of(column);
+        int64_t       e[U];
+        float         weight[U];
+#pragma unroll
+        for (int k = 0; k < U; k++) e[k] = weights.edge && u[k] >= 0 ? __ldg(weights.edge + at(k)) : at(k);
+#pragma unroll
+        for (int k = 0; k < U; k++)
+            weight[k] = u[k] >= 0 ? __ldg(weights.weight + (e[k] * weights.heads + head)) : 1.0f;
+#pragma unroll
+        for (int k = 0; k < U; k++) factor[k] = __fmul_rn(weight[k], factor[k]);
+    }
 
     template <int N>
     __device__ void reduce(columns<N>& sum, int32_t, int32_t column, int32_t begin, int32_t, int32_t n) const
@@ -5457,12 +5505,7 @@ template <class Rows, bool FACTORS> struct sum_op {
 #pragma unroll
             for (int k = 0; k < IN_FLIGHT; k++)
                 if (i + k < n) x[k] = load_edge<N>(rows, row[k], begin + i + k, column);
-#pragma unroll
-            for (int k = 0; k < IN_FLIGHT && FACTORS; k++)
-                if (i + k < n) factor[k] = weights.of(begin + i + k, column);
-#pragma unroll
-            for (int k = 0; k < IN_FLIGHT && FACTORS; k++)
-                if (i + k < n && scale.src) factor[k] = __fmul_rn(factor[k], __ldg(scale.src + u[k]));
+            if (FACTORS) load_factors(factor, u, [&](int k) { return begin + i + k; }, column);
 #pragma unroll
             for (int k = 0; k < IN_FLIGHT; k++) {
                 if (i + k >= n) continue;
@@ -5506,67 +5549,65 @@ struct as_it_is {
     static constexpr int BLOCKS = 4;
 
     __device__ int64_t written(int64_t lists) const { return lists; }
-    template <int N, int U> __device__ uint32_t load(int32_t, int32_t, int32_t) const { return 0; }
-    template <int N, int U>
-    __device__ void apply(chunk<float, N> (&)[U], int32_t, int32_t, int32_t, uint32_t) const
-    {
-    }
+    template <int N, int U> __device__ void apply(chunk<float, N> (&)[U], int32_t, int32_t, int32_t) const {}
 };
 
-// The sum over a transpose, without dst, self and mean. Most of its lists have one edge: rows of four are
-// read together.
+// The sum over a transpose, without dst, self and mean.
 template <class Then> struct back_op : sum_op<matrix_rows, true> {
-    static constexpr bool SINGLES = true;
+    static constexpr bool FEW_EACH = true;
     static constexpr int  BLOCKS = Then::BLOCKS;
     Then                  then;
 
-    template <int N> __device__ bool singles(int32_t v, int32_t lists, int32_t column) const
+    // Lists v .. v + 3 together, edge after edge; those of more than FEW edges are left out.
+    template <int N> __device__ void few_each(int32_t v, int32_t lists, int32_t column) const
     {
         const int32_t   end = static_cast<int32_t>(then.written(lists));
-        int32_t         begin[IN_FLIGHT + 1], u[IN_FLIGHT];
-        uint32_t        few = 0; // which lists have no second edge
-        float           factor[IN_FLIGHT];
-        chunk<float, N> x[IN_FLIGHT];
+        int32_t         e[IN_FLIGHT + 1], u[IN_FLIGHT];
+        chunk<float, N> sum[IN_FLIGHT] = {};
 #pragma unroll
-        for (int k = 0; k <= IN_FLIGHT; k++) begin[k] = l.begin(v + k < lists ? v + k : lists);
-        const uint32_t taken = then.template load<N, IN_FLIGHT>(v, lists, column);
+        for (int k = 0; k <= IN_FLIGHT; k++) e[k] = l.begin(v + k < lists ? v + k : lists);
+        const auto few = [&](int k) { return e[k + 1] - e[k] <= FEW; };
 #pragma unroll
-        for (int k = 0; k < IN_FLIGHT; k++) {
-            const int32_t n = begin[k + 1] - begin[k];
-            u[k] = n == 1 ? __ldg(rows.indices + begin[k]) : -1;
-            few |= (n < 2 ? 1u : 0u) << k;
-        }
-#pragma unroll
-        for (int k = 0; k < IN_FLIGHT; k++)
-            if (u[k] >= 0) x[k] = load_columns<N, matrix_rows>(rows.start + u[k] * rows.pitch, column);
-#pragma unroll
-        for (int k = 0; k < IN_FLIGHT; k++)
-            factor[k] = scale.src && u[k] >= 0 ? __ldg(scale.src + u[k]) : 1.0f;
-        if (weights.weight)
+        for (int k = 0; k < IN_FLIGHT; k++) u[k] = few(k) && e[k] < e[k + 1] ? __ldg(rows.indices + e[k]) : -1;
+#pragma unroll 1
+        for (int32_t i = 0; (u[0] & u[1] & u[2] & u[3]) >= 0;) { // -1: no edge is left
+            chunk<float, N> x[IN_FLIGHT];
+            float           factor[IN_FLIGHT];
 #pragma unroll
             for (int k = 0; k < IN_FLIGHT; k++)
-                if (u[k] >= 0) factor[k] = __fmul_rn(weights.of(begin[k], column), factor[k]);
+                if (u[k] >= 0) x[k] = load_columns<N, matrix_rows>(rows.row(u[k]), column);
+            load_factors(factor, u, [&](int k) { return e[k] + i; }, column);
+            uint32_t in = 0;
+            i++;
 #pragma unroll
-        for (int k = 0; k < IN_FLIGHT; k++) {
+            for (int k = 0; k < IN_FLIGHT; k++) {
+                in |= (u[k] >= 0 ? 1u : 0u) << k;
+                u[k] = few(k) & (e[k] + i < e[k + 1]) ? __ldg(rows.indices + (e[k] + i)) : -1;
+            }
 #pragma unroll
-            for (int j = 0; j < N; j++) // a zero's sign is +
-                x[k].at[j] = u[k] >= 0 ? __fadd_rn(0.0f, __fmul_rn(factor[k], x[k].at[j])) : 0.0f;
+            for (int k = 0; k < IN_FLIGHT; k++) {
+#pragma unroll
+                for (int j = 0; j < N; j++)
+                    if (in >> k & 1) sum[k].at[j] = __fadd_rn(sum[k].at[j], __fmul_rn(factor[k], x[k].at[j]));
+            }
         }
-        then.template apply<N>(x, v, lists, column, taken);
         float* to = out + v * ld_out + column;
 #pragma unroll
-        for (int k = 0; k < IN_FLIGHT; k++, to += ld_out)
-            if (v + k < end && (few >> k & 1)) store_chunk<false>(to, x[k]);
-        return few == (1u << IN_FLIGHT) - 1;
+        for (int k = 0; k < IN_FLIGHT; k += 2) {
+            chunk<float, N> pair[2] = {sum[k], sum[k + 1]};
+            then.template apply<N>(pair, v + k, lists, column);
+#pragma unroll
+            for (int j = 0; j < 2; j++, to += ld_out)
+                if (v + k + j < end && few(k + j)) store_chunk<false>(to, pair[j]);
+        }
     }
 
     template <int N> __device__ void finish(const columns<N>& sum, int32_t v, int32_t column, int32_t) const
     {
-        const uint32_t  taken = then.template load<N, 1>(v, v + 1, column);
         chunk<float, N> y[1];
 #pragma unroll
         for (int j = 0; j < N; j++) y[0].at[j] = sum.value[j];
-        then.template apply<N>(y, v, v + 1, column, taken);
+        then.template apply<N>(y, v, v + 1, column);
         store_chunk<false>(out + v * ld_out + column, y[0]);
     }
 };
@@ -5574,7 +5615,7 @@ template <class Then> struct back_op : sum_op<matrix_rows, true> {
 // ---- maximum, minimum -------------------------------------------------------
 
 template <class Rows> struct max_op {
-    static constexpr bool RESULT = true, OFFSETS = true, SINGLES = false;
+    static constexpr bool RESULT = true, OFFSETS = true, FEW_EACH = false;
     static constexpr int  WIDEST = Rows::WIDEST, BLOCKS = Rows::BLOCKS_MORE;
     lists                 l;
     Rows                  rows;
@@ -5680,7 +5721,7 @@ inline cudaError_t launch_aggregate(float* out, int64_t ld_out, int32_t* arg, gg
         max_op<Rows> op = {{}, rows, weights, sign, out, ld_out, arg, width};
         return launch_lists(op, b, width, heads, grain | grain_of(arg, width, GGNN_F32), stream);
     }
-    if constexpr (Rows::SINGLES)
+    if constexpr (Rows::TRANSPOSES)
         if (b->edge && !mean && !factors.self && !factors.dst)
             return launch_back(out, ld_out, b, factors.src, weights, rows, width, as_it_is{}, grain, stream);
     if (Rows::MESSAGES || weights.weight || factors.src) { // (a factor of 1 changes no message)
@@ -5731,8 +5772,8 @@ cudaError_t ggnn_cuda_spmm(float* out, int64_t ld_out, int32_t* arg, ggnn_reduce
 {
     GGNNI_CUDA_REQUIRE(ggnni::block_given(b, true) && ggnni_reduces(how, b, scale, weight, heads, width));
     GGNNI_CUDA_REQUIRE(ggnni_matrix_given(out, ld_out, ggnni::known(b->num_dst), width));
-    GGNNI_CUDA_REQUIRE(ggnni_matrix_given(inp, ld_inp, ggnni::known(b->num_src), width));
-    ggnni::matrix_rows  rows = {reinterpret_cast<const char*>(inp), ld_inp * 4, b->indices};
+    GGNNI_CUDA_REQUIRE(ggnni_matrix_given(inp, ld_inp, ggnni::known(b->num_src), width) && ld_inp < 1 << 30);
+    ggnni::matrix_rows  rows = ggnni::rows_of(inp, ld_inp, b->indices);
     ggnni::edge_weights weights = {weight, b->edge, heads, width / heads};
     return ggnni::launch_aggregate(out, ld_out, arg, how, b, scale, weights, rows, width,
                                    ggnni::grain_of(inp, ld_inp, GGNN_F32), stream);
@@ -5750,10 +5791,9 @@ cudaError_t ggnn_cuda_spmm_edges(float* out, int64_t ld_out, int32_t* arg, ggnn_
     GGNNI_CUDA_REQUIRE(ggnni_matrix_given(edge, ld_edge, known(b->num_edges), width));
     if (message == GGNN_EDGE_COPY) inp = edge, ld_inp = ld_edge; // not read
     GGNNI_CUDA_REQUIRE(message == GGNN_EDGE_COPY ||
-                       ggnni_matrix_given(inp, ld_inp, known(b->num_src), width));
+                       (ggnni_matrix_given(inp, ld_inp, known(b->num_src), width) && ld_inp < 1 << 30));
     edge_weights weights = {weight, b->edge, heads, width / heads};
-    message_rows rows = {{reinterpret_cast<const char*>(inp), ld_inp * 4, b->indices}, edge, ld_edge, b->edge,
-                         message};
+    message_rows rows = {rows_of(inp, ld_inp, b->indices), edge, ld_edge, b->edge, message};
     return launch_aggregate(out, ld_out, arg, how, b, scale, weights, rows, width,
                             grain_of(inp, ld_inp, GGNN_F32) | grain_of(edge, ld_edge, GGNN_F32), stream);
 }
@@ -5807,7 +5847,7 @@ namespace ggnni {
 // Over the transpose, whose lists are a source's edges. A row of dout is read only where it chose this
 // source.
 struct back_arg_op {
-    static constexpr bool RESULT = true, OFFSETS = false, SINGLES = false;
+    static constexpr bool RESULT = true, OFFSETS = false, FEW_EACH = false;
     static constexpr int  WIDEST = 4, BLOCKS = 4;
     lists                 l;
     const int32_t *       indices, *edge; // of the transpose
@@ -5898,7 +5938,7 @@ template <int N> __device__ inline void add_atomic(float* to, const chunk<float,
 // Over the block itself: a target's gradient is added to its sources' rows, which have been zeroed; but the
 // row of a source that only one edge leaves is written. finish has nothing left to do.
 struct atomic_op {
-    static constexpr bool RESULT = false, OFFSETS = false, SINGLES = false;
+    static constexpr bool RESULT = false, OFFSETS = false, FEW_EACH = false;
     static constexpr int  WIDEST = 4, BLOCKS = 5;
     lists                 l;
     const int32_t *       indices, *repeats; // repeats or NULL

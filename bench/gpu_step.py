@@ -139,15 +139,13 @@ class Launches:
                  bytes=4 * edges + 8 * lists + 4 * lists * columns, edges=edges + own, distinct=distinct, row=row_bytes(columns))
 
     def lists_back(self, y, columns, own, through):
-        """Over a transpose, four lists a thread and four columns. Most have one edge; at most as many as there are edges beyond one a
-        source that is no target have more. own: rows that are added. through: rows of the layer before are read."""
+        """Over a transpose, four lists a thread and four columns, the i-th edges of all at once. Of a source that is no target at
+        least one edge is the first; every other edge may be a turn of its own. own: rows that are added. through: rows of the layer
+        before are read."""
         kernel = "reduce_lists<back_op<through_layer>,4>"
-        four, longer, turn = (self.of(kernel, unit) for unit in ("four_lists", "longer", "edge_chunk"))
-        many = min(y.sources, max(1, y.edges - (y.sources - y.targets)))
-        more = max(0, math.ceil((y.edges - (y.sources - many)) / many / turn["units"]) - 1)
-        share = 4 * many / y.sources
-        self.add(kernel, y.sources / 4 * columns / 4, four["insns"] + share * (longer["insns"] + more * turn["units"] * turn["insns"]),
-                 four["trips"] + share * (longer["trips"] + more * turn["trips"]),
+        four, turn = self.of(kernel, "four_lists"), self.of(kernel, "next_edges")
+        more = 4 * max(0, y.edges - (y.sources - y.targets)) / y.sources
+        self.add(kernel, y.sources / 4 * columns / 4, four["insns"] + more * turn["insns"], four["trips"] + more * turn["trips"],
                  bytes=4 * y.edges + 8 * y.sources + 4 * columns * (y.sources * (1 + through) + own),
                  edges=y.edges, distinct=y.targets, row=row_bytes(columns))
 

@@ -543,18 +543,18 @@ TEST(bounds_may_be_2_to_the_31)
 TEST(operands_may_be_far_apart)
 {
 #ifdef SIMT_SHIM
-    const int64_t          ld = (INT64_C(1) << 30) + 4, far = (INT64_C(1) << 29) + 1;
-    const far_zeros<float> inp(2 * ld), out(2 * ld), weight(4 * far + 4), dout(4 * far + 4);
+    const int64_t          ld = (INT64_C(1) << 30) - 4, far = (INT64_C(1) << 29) + 1;
+    const far_zeros<float> inp(3 * ld), out(3 * ld), weight(4 * far + 4), dout(4 * far + 4);
     const far_zeros<int32_t> arg(4 * far + 4);
     const far_zeros<int64_t> begins(far + 2);
     if (!inp.at() || !out.at() || !weight.at() || !dout.at() || !arg.at() || !begins.at()) SKIP("no address space for 2^33 floats");
     device_array<int64_t> indptr(std::vector<int64_t>{0, 1, 2});
-    device_array<int32_t> indices(std::vector<int32_t>{1, 0}), edge(std::vector<int32_t>{static_cast<int32_t>(far), 0});
+    device_array<int32_t> indices(std::vector<int32_t>{2, 0}), edge(std::vector<int32_t>{static_cast<int32_t>(far), 0});
     ggnn_block            b = {};
-    b.num_dst.max = b.num_src.max = b.num_edges.max = 2;
+    b.num_dst.max = b.num_edges.max = 2, b.num_src.max = 3;
     b.indptr = indptr.at(), b.indices = indices.at(), b.edge = edge.at();
     for (int64_t j = 0; j < 4; j++) {
-        inp.at()[j] = static_cast<float>(j + 1), inp.at()[ld + j] = static_cast<float>(j + 5);
+        inp.at()[j] = static_cast<float>(j + 1), inp.at()[ld + j] = static_cast<float>(j + 5), inp.at()[2 * ld + j] = static_cast<float>(j + 9);
         weight.at()[j] = static_cast<float>(j + 2), weight.at()[4 * far + j] = static_cast<float>(j + 7);
         dout.at()[4 * far + j] = static_cast<float>(j + 3);
     }
@@ -562,7 +562,7 @@ TEST(operands_may_be_far_apart)
         CHECK_CUDA(ggnn_cuda_spmm(out.at(), ld, nullptr, how, &b, nullptr, weight.at(), 4, inp.at(), ld, 4, nullptr));
         CHECK_CUDA(cudaDeviceSynchronize());
         for (int64_t j = 0; j < 4; j++) {
-            CHECK(out.at()[j] == inp.at()[ld + j] * weight.at()[4 * far + j]);
+            CHECK(out.at()[j] == inp.at()[2 * ld + j] * weight.at()[4 * far + j]);
             CHECK(out.at()[ld + j] == inp.at()[j] * weight.at()[j]);
             out.at()[j] = out.at()[ld + j] = 0;
         }
@@ -570,9 +570,11 @@ TEST(operands_may_be_far_apart)
     CHECK_CUDA(ggnn_cuda_spmm_atomic(out.at(), ld, &b, nullptr, weight.at(), 4, inp.at(), ld, 4, nullptr));
     CHECK_CUDA(cudaDeviceSynchronize());
     for (int64_t j = 0; j < 4; j++) {
-        CHECK(out.at()[ld + j] == inp.at()[j] * weight.at()[4 * far + j]);
+        CHECK(out.at()[2 * ld + j] == inp.at()[j] * weight.at()[4 * far + j]);
         CHECK(out.at()[j] == inp.at()[ld + j] * weight.at()[j]);
     }
+    CHECK(ggnn_cuda_spmm(out.at(), ld, nullptr, GGNN_SUM, &b, nullptr, nullptr, 1, inp.at(), ld + 4, 4, nullptr) ==
+          cudaErrorInvalidValue);
     // Back from target `far`, whose only edge is edge 0 and gave the maximum of each column.
     device_array<int32_t> target(std::vector<int32_t>{static_cast<int32_t>(far)});
     device_array<float>   dinp(4);

@@ -294,33 +294,21 @@ struct through_layer {
 
     __device__ int64_t written(int64_t) const { return bound; }
 
-    // Which columns go through: relu's output is positive exactly where it was kept.
-    template <int N, int U> __device__ uint32_t load(int32_t v, int32_t, int32_t column) const
+    // What is read here is read together: rows of one's own, and which columns go through. (relu's output is positive
+    // exactly where it was kept.)
+    template <int N, int U> __device__ void apply(ggnni::chunk<float, N> (&y)[U], int32_t v, int32_t end, int32_t column) const
     {
         ggnni::chunk<float, N> h[U];
-        uint32_t               open = 0;
-        if (!gate) return open;
+        if (gate)
 #pragma unroll
-        for (int k = 0; k < U; k++) h[k] = ggnni::load_chunk<N>(gate + least(v + k, bound - 1) * ld_gate + column);
-#pragma unroll
-        for (int k = 0; k < U; k++) {
-#pragma unroll
-            for (int j = 0; j < N; j++)
-                if (h[k].at[j] > 0) open |= 1u << (k * N + j);
-        }
-        return open;
-    }
-
-    template <int N, int U>
-    __device__ void apply(ggnni::chunk<float, N> (&y)[U], int32_t v, int32_t end, int32_t column, uint32_t open) const
-    {
+            for (int k = 0; k < U; k++) h[k] = ggnni::load_chunk<N>(gate + least(v + k, bound - 1) * ld_gate + column);
         if (dst) multiply<N>(y, dst, v, end);
         if (own && v < num_own.max) add_own<N>(y, v, least(end, num_own.max), column);
         if (!gate) return;
 #pragma unroll
         for (int k = 0; k < U; k++) {
 #pragma unroll
-            for (int j = 0; j < N; j++) y[k].at[j] = open >> (k * N + j) & 1 ? __fmul_rn(y[k].at[j], scale) : 0;
+            for (int j = 0; j < N; j++) y[k].at[j] = h[k].at[j] > 0 ? __fmul_rn(y[k].at[j], scale) : 0;
         }
     }
 

@@ -344,7 +344,7 @@ static bool cuda_aggregate_back(net* n, mat dx, const ggnn_block* t, const ggnn_
     const uint64_t       grain = grain_of(dx.v, dx.ld, GGNN_F32) | grain_of(d.v, d.ld, GGNN_F32) |
                            grain_of(rows.v, rows.ld, GGNN_F32) | grain_of(h.v, h.ld, GGNN_F32);
     check(n, ggnni::launch_back(dx.v, dx.ld, t, s->src, {weight, t->edge, 1, d.cols},
-                                {reinterpret_cast<const char*>(d.v), d.ld * 4, t->indices}, d.cols, then, grain, stream_of(n)),
+                                ggnni::rows_of(d.v, d.ld, t->indices), d.cols, then, grain, stream_of(n)),
           "aggregation, backward");
     return opens;
 }
