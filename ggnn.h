@@ -1153,6 +1153,7 @@ typedef struct ggnn_gat_layer { // one layer of fused attention. Zero-initialise
     float* dterm;  // (num_edges, heads)            the gradient of term, overwritten; not with term NULL
     float* delta;  // (num_dst, heads)              scratch: dout . out
     float* dlogit; // (num_dst + num_edges, heads)  scratch: gradients of el[u] + er[v], entry by entry
+    float* coef;   // (num_dst + num_edges, heads)  scratch of the CUDA twin: alpha q; unused here
     float* partial; // (num_src / 256 + 1, width)   scratch of the CUDA twin, with vectors; unused here
 } ggnn_gat_layer;
 

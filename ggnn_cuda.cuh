@@ -5126,6 +5126,14 @@ template <int N> struct columns {
 //   join                the result so far, and that of the next segment
 //   finish              writes list v's columns, of n edges
 //   FEW_EACH            whether few_each does four lists at once, of at most FEW edges each
+//   OWN                 whether list v's first entry is v itself, before its edges, for v < then.owners()
+
+// 1 if list v has an entry of its own.
+template <class Op> __device__ inline int32_t own_of(const Op& op, int32_t v)
+{
+    if constexpr (Op::OWN) return v < op.then.owners();
+    return 0;
+}
 
 template <int N, class Op> __device__ inline void short_lists(const Op& op)
 {
@@ -5179,15 +5187,15 @@ struct long_share {
     int32_t v, begin, n, segments, chunk, slot, slots, lanes;
     bool    works;
 };
-template <int N> __device__ inline long_share share_of(const lists& l, int64_t item)
+template <int N, class Op> __device__ inline long_share share_of(const Op& op, int64_t item)
 {
-    const divider groups = l.groups[N > 1];
-    const int32_t chunks = static_cast<int32_t>(l.chunks[N > 1].by);
+    const divider groups = op.l.groups[N > 1];
+    const int32_t chunks = static_cast<int32_t>(op.l.chunks[N > 1].by);
     const int32_t thread = static_cast<int32_t>(threadIdx.x);
     long_share    s;
     s.v = static_cast<int32_t>(quotient(item, groups));
-    s.begin = l.begin(s.v);
-    s.n = l.begin(s.v + 1) - s.begin;
+    s.begin = op.l.begin(s.v);
+    s.n = op.l.begin(s.v + 1) - s.begin + own_of(op, s.v);
     s.segments = (s.n - 1) / SEGMENT + 1;
     s.lanes = chunks < LANES ? chunks : LANES;
     s.slot = thread / s.lanes;
@@ -5200,8 +5208,8 @@ template <int N> __device__ inline long_share share_of(const lists& l, int64_t i
 // Items of one segment: as many at once as the block has slots.
 template <int N, class Op> __device__ inline void segment_lists(const Op& op, const long_memory<Op>& memory)
 {
-    for (int32_t i = share_of<N>(op.l, 0).slot; i < memory.shorts; i += share_of<N>(op.l, 0).slots) {
-        const long_share s = share_of<N>(op.l, memory.item[i]);
+    for (int32_t i = share_of<N>(op, 0).slot; i < memory.shorts; i += share_of<N>(op, 0).slots) {
+        const long_share s = share_of<N>(op, memory.item[i]);
         columns<N>       result;
         if (!s.works) continue;
         op.reduce(result, s.v, s.chunk * N, s.begin, 0, s.n);
@@ -5217,7 +5225,7 @@ template <int N, class Op> __device__ inline void long_list(const Op& op, long_m
     const int32_t thread = static_cast<int32_t>(threadIdx.x);
     for (int32_t round = 0;; round++) {
         columns<N> result, part;
-        long_share s = share_of<N>(op.l, memory.item[i]);
+        long_share s = share_of<N>(op, memory.item[i]);
         int32_t    segment = round * s.slots + s.slot;
         if (round * s.slots >= s.segments) break;
         if (s.works && segment < s.segments) {
@@ -5227,7 +5235,7 @@ template <int N, class Op> __device__ inline void long_list(const Op& op, long_m
             memory.put(thread, part);
         }
         __syncthreads();
-        s = share_of<N>(op.l, memory.item[i]);
+        s = share_of<N>(op, memory.item[i]);
         if (s.works && s.slot == 0) {
             memory.get(result, round ? THREADS + thread : thread);
 #pragma unroll 1
@@ -5251,7 +5259,7 @@ template <int N, class Op> __device__ inline void long_lists(const Op& op, long_
     for (uint32_t nth = 0; blockIdx.x + static_cast<int64_t>(nth) * gridDim.x < items; nth += THREADS) {
         int64_t item = blockIdx.x + static_cast<int64_t>(nth + threadIdx.x) * gridDim.x;
         int32_t v = static_cast<int32_t>(quotient(item, groups));
-        int32_t n = item < items ? op.l.begin(v + 1) - op.l.begin(v) : 0;
+        int32_t n = item < items ? op.l.begin(v + 1) - op.l.begin(v) + own_of(op, v) : 0;
         if (threadIdx.x == 0) memory.shorts = memory.longs = 0;
         if (!__syncthreads_or(n > (Op::FEW_EACH ? FEW : SEGMENT))) continue;
         if (n > SEGMENT) // in any order: they are independent
@@ -5319,10 +5327,12 @@ struct matrix_rows { // rows by local id
     const int32_t*        indices;
 
     __device__ bool allow(size_t) const { return true; }
-    __device__ const char* row(int32_t u) const
+    __device__ const char* row(int64_t u) const { return start + u * pitch; }
+    __device__ const char* row(int32_t u) const // by one instruction
     {
-        return start + static_cast<uint64_t>(static_cast<uint32_t>(u)) * pitch; // one instruction
+        return start + static_cast<uint64_t>(static_cast<uint32_t>(u)) * pitch;
     }
+    __device__ int32_t source(int32_t e, int32_t) const { return __ldg(indices + e); }
     // What the edges from e on name, and where it is; -1 from the `left`-th on.
     template <int U> __device__ void find(key (&u)[U], const char* (&row)[U], int32_t e, int32_t left) const
     {
@@ -5332,6 +5342,21 @@ struct matrix_rows { // rows by local id
         for (int k = 0; k < U; k++) row[k] = this->row(u[k]);
     }
     __device__ const char* own(int32_t v) const { return row(v); }
+};
+
+struct entry_rows : matrix_rows { // rows by entries: first the lists' own, then the edges'
+    using key = int64_t;
+    ggnn_count num_own; // indices: the edges' numbers; NULL: 0, 1, ..
+
+    __device__ int64_t source(int32_t e, int32_t own) const { return int64_t{own} + (indices ? __ldg(indices + e) : e); }
+    template <int U> __device__ void find(key (&u)[U], const char* (&row)[U], int32_t e, int32_t left) const
+    {
+        const int32_t own = static_cast<int32_t>(size_of(num_own));
+#pragma unroll
+        for (int k = 0; k < U; k++) u[k] = k < left ? source(e + k, own) : -1;
+#pragma unroll
+        for (int k = 0; k < U; k++) row[k] = this->row(u[k]);
+    }
 };
 
 inline matrix_rows rows_of(const float* inp, int64_t ld, const int32_t* indices)
@@ -5425,9 +5450,13 @@ struct edge_weights {
     // Of edge e, for the head that column belongs to.
     __device__ float of(int32_t e, int32_t column) const
     {
-        if (!weight) return 1.0f;
-        return __ldg(weight + static_cast<int64_t>(edge ? __ldg(edge + e) : e) * heads + head_of(column));
+        return weight ? at(number(e), column) : 1.0f;
     }
+    __device__ float at(int32_t number, int32_t column) const
+    {
+        return __ldg(weight + static_cast<int64_t>(number) * heads + head_of(column));
+    }
+    __device__ int32_t number(int32_t e) const { return edge ? __ldg(edge + e) : e; }
     __device__ int32_t head_of(int32_t column) const { return heads > 1 ? column / per_head : 0; }
 };
 
@@ -5456,7 +5485,7 @@ template <int N> __device__ inline void add_columns(columns<N>& total, const col
 
 // FACTORS: rows times weight * src, else rows alone.
 template <class Rows, bool FACTORS> struct sum_op {
-    static constexpr bool RESULT = true, OFFSETS = false, FEW_EACH = false;
+    static constexpr bool RESULT = true, OFFSETS = false, FEW_EACH = false, OWN = false;
     static constexpr int  WIDEST = FACTORS ? 4 : Rows::WIDEST;
     static constexpr int  BLOCKS = FACTORS ? Rows::BLOCKS_MORE : Rows::BLOCKS;
     lists                 l;
@@ -5471,30 +5500,38 @@ template <class Rows, bool FACTORS> struct sum_op {
     __device__ bool allow(size_t elements) const { return rows.allow(elements); }
 
     // weight * src of edges at(k), k < U, whose rows are u[k]; -1: none. One branch for all weights: else loads
-    // would wait for each other.
-    template <int U, class At>
+    // would wait for each other. WEIGHTED: it is known that there are weights, no src, and at(k) is the number.
+    template <bool WEIGHTED, int U, class At>
     __device__ void load_factors(float (&factor)[U], const typename Rows::key (&u)[U], At at,
                                  int32_t column) const
     {
 #pragma unroll
-        for (int k = 0; k < U; k++) factor[k] = scale.src && u[k] >= 0 ? __ldg(scale.src + u[k]) : 1.0f;
-        if (!weights.weight) return;
-        const int32_t head = weights.head_of(column);
-        int64_t       e[U];
-        float         weight[U];
-#pragma unroll
-        for (int k = 0; k < U; k++) e[k] = weights.edge && u[k] >= 0 ? __ldg(weights.edge + at(k)) : at(k);
+        for (int k = 0; k < U; k++) factor[k] = !WEIGHTED && scale.src && u[k] >= 0 ? __ldg(scale.src + u[k]) : 1.0f;
+        if (!WEIGHTED && !weights.weight) return;
+        const float* weight = weights.weight + weights.head_of(column);
+        uint32_t     e[U];
+        float        w[U];
 #pragma unroll
         for (int k = 0; k < U; k++)
-            weight[k] = u[k] >= 0 ? __ldg(weights.weight + (e[k] * weights.heads + head)) : 1.0f;
+            e[k] = static_cast<uint32_t>(u[k] < 0 ? 0 : WEIGHTED ? at(k) : weights.number(at(k)));
 #pragma unroll
-        for (int k = 0; k < U; k++) factor[k] = __fmul_rn(weight[k], factor[k]);
+        for (int k = 0; k < U; k++)
+            w[k] = u[k] >= 0 ? __ldg(weight + static_cast<uint64_t>(e[k]) * static_cast<uint32_t>(weights.heads)) : 1.0f;
+#pragma unroll
+        for (int k = 0; k < U; k++) factor[k] = __fmul_rn(w[k], factor[k]);
     }
 
     template <int N>
     __device__ void reduce(columns<N>& sum, int32_t, int32_t column, int32_t begin, int32_t, int32_t n) const
     {
         sum = {};
+        add_edges<false>(sum, column, begin, n);
+    }
+
+    // own: with WEIGHTED, so many weights come before the edges'.
+    template <bool WEIGHTED, int N>
+    __device__ void add_edges(columns<N>& sum, int32_t column, int32_t begin, int32_t n, uint32_t own = 0) const
+    {
 #pragma unroll 1
         for (int32_t i = 0; i < n; i += IN_FLIGHT) {
             typename Rows::key               u[IN_FLIGHT];
@@ -5505,7 +5542,11 @@ template <class Rows, bool FACTORS> struct sum_op {
 #pragma unroll
             for (int k = 0; k < IN_FLIGHT; k++)
                 if (i + k < n) x[k] = load_edge<N>(rows, row[k], begin + i + k, column);
-            if (FACTORS) load_factors(factor, u, [&](int k) { return begin + i + k; }, column);
+            const auto at = [&](int k) {
+                if constexpr (WEIGHTED) return own + static_cast<uint32_t>(weights.number(begin + i + k));
+                else return begin + i + k;
+            };
+            if (FACTORS) load_factors<WEIGHTED>(factor, u, at, column);
 #pragma unroll
             for (int k = 0; k < IN_FLIGHT; k++) {
                 if (i + k >= n) continue;
@@ -5543,46 +5584,86 @@ template <class Rows, bool FACTORS> struct sum_op {
     }
 };
 
-// What becomes of the sums of lists v, v + 1, .. below `end` before they are written: load() reads early what
-// apply() takes, a bit an element. written(): of so many lists there shall be rows, those beyond the last 0.
+// apply(): what becomes of the sums of lists v, v + 1, .. below `end` before they are written, TOGETHER at once.
+// written(): of so many lists there shall be rows, those beyond the last 0. owners(): of so many sources there
+// are rows of their own, which are the lists' first entries (OWN), or apply's. WEIGHTED: every entry has a weight,
+// the own ones first.
 struct as_it_is {
-    static constexpr int BLOCKS = 4;
+    using rows = matrix_rows;
+    static constexpr int  BLOCKS = 4, TOGETHER = 4;
+    static constexpr bool OWN = false, WEIGHTED = false;
 
     __device__ int64_t written(int64_t lists) const { return lists; }
-    template <int N, int U> __device__ void apply(chunk<float, N> (&)[U], int32_t, int32_t, int32_t) const {}
+    __device__ int32_t owners() const { return 0; }
+    template <int N, int U>
+    __device__ void apply(chunk<float, N> (&)[U], int32_t, int32_t, int32_t, int32_t) const
+    {
+    }
+};
+
+struct entry_sums : as_it_is { // of entries' rows
+    using rows = entry_rows;
+    static constexpr int  BLOCKS = 3;
+    static constexpr bool OWN = true;
+    ggnn_count            num_own;
+
+    __device__ int32_t owners() const { return static_cast<int32_t>(size_of(num_own)); }
 };
 
 // The sum over a transpose, without dst, self and mean.
-template <class Then> struct back_op : sum_op<matrix_rows, true> {
-    static constexpr bool FEW_EACH = true;
+template <class Then> struct back_op : sum_op<typename Then::rows, true> {
+    using Rows = typename Then::rows;
+    using sum_op<Rows, true>::l;
+    using sum_op<Rows, true>::rows;
+    using sum_op<Rows, true>::weights;
+    using sum_op<Rows, true>::out;
+    using sum_op<Rows, true>::ld_out;
+    static constexpr bool FEW_EACH = true, OWN = Then::OWN, WEIGHTED = Then::WEIGHTED;
     static constexpr int  BLOCKS = Then::BLOCKS;
     Then                  then;
 
-    // Lists v .. v + 3 together, edge after edge; those of more than FEW edges are left out.
+    // Lists v .. v + 3 together, entry after entry; those of more than FEW are left out. An entry's row and number
+    // are read a turn ahead.
     template <int N> __device__ void few_each(int32_t v, int32_t lists, int32_t column) const
     {
-        const int32_t   end = static_cast<int32_t>(then.written(lists));
-        int32_t         e[IN_FLIGHT + 1], u[IN_FLIGHT];
+        const int32_t   end = static_cast<int32_t>(then.written(lists)), own = then.owners();
+        int32_t         e[IN_FLIGHT + 1];
+        uint32_t        number[IN_FLIGHT]; // of weights: the own entries come first
         chunk<float, N> sum[IN_FLIGHT] = {};
+        typename Rows::key u[IN_FLIGHT];
 #pragma unroll
         for (int k = 0; k <= IN_FLIGHT; k++) e[k] = l.begin(v + k < lists ? v + k : lists);
-        const auto few = [&](int k) { return e[k + 1] - e[k] <= FEW; };
+        const auto owns = [&](int k) { return OWN && v + k < own ? 1 : 0; };
+        const auto few = [&](int k) { return e[k + 1] - e[k] + owns(k) <= FEW; };
+        const auto find = [&](int k, int32_t i) {
+            const int32_t edge = e[k] + i - owns(k);
+            const bool    has = few(k) & (edge < e[k + 1]);
+            u[k] = has ? rows.source(edge, own) : -1;
+            if (WEIGHTED) number[k] = static_cast<uint32_t>(own) + (has ? static_cast<uint32_t>(weights.number(edge)) : 0);
+        };
 #pragma unroll
-        for (int k = 0; k < IN_FLIGHT; k++) u[k] = few(k) && e[k] < e[k + 1] ? __ldg(rows.indices + e[k]) : -1;
+        for (int k = 0; k < IN_FLIGHT; k++) {
+            if (!owns(k)) find(k, 0);
+            else u[k] = few(k) ? v + k : -1, number[k] = static_cast<uint32_t>(v + k);
+        }
 #pragma unroll 1
         for (int32_t i = 0; (u[0] & u[1] & u[2] & u[3]) >= 0;) { // -1: no edge is left
             chunk<float, N> x[IN_FLIGHT];
             float           factor[IN_FLIGHT];
+            uint32_t        in = 0;
 #pragma unroll
             for (int k = 0; k < IN_FLIGHT; k++)
-                if (u[k] >= 0) x[k] = load_columns<N, matrix_rows>(rows.row(u[k]), column);
-            load_factors(factor, u, [&](int k) { return e[k] + i; }, column);
-            uint32_t in = 0;
+                if (u[k] >= 0) x[k] = load_columns<N, Rows>(rows.row(u[k]), column);
+            const auto at = [&](int k) {
+                if constexpr (WEIGHTED) return number[k];
+                else return e[k] + i;
+            };
+            this->template load_factors<WEIGHTED>(factor, u, at, column);
             i++;
 #pragma unroll
             for (int k = 0; k < IN_FLIGHT; k++) {
                 in |= (u[k] >= 0 ? 1u : 0u) << k;
-                u[k] = few(k) & (e[k] + i < e[k + 1]) ? __ldg(rows.indices + (e[k] + i)) : -1;
+                find(k, i);
             }
 #pragma unroll
             for (int k = 0; k < IN_FLIGHT; k++) {
@@ -5593,13 +5674,32 @@ template <class Then> struct back_op : sum_op<matrix_rows, true> {
         }
         float* to = out + v * ld_out + column;
 #pragma unroll
-        for (int k = 0; k < IN_FLIGHT; k += 2) {
-            chunk<float, N> pair[2] = {sum[k], sum[k + 1]};
-            then.template apply<N>(pair, v + k, lists, column);
+        for (int k = 0; k < IN_FLIGHT; k += Then::TOGETHER) {
+            chunk<float, N> y[Then::TOGETHER];
 #pragma unroll
-            for (int j = 0; j < 2; j++, to += ld_out)
-                if (v + k + j < end && few(k + j)) store_chunk<false>(to, pair[j]);
+            for (int j = 0; j < Then::TOGETHER; j++) y[j] = sum[k + j];
+            then.template apply<N>(y, v + k, lists, own, column);
+#pragma unroll
+            for (int j = 0; j < Then::TOGETHER; j++, to += ld_out)
+                if (v + k + j < end && few(k + j)) store_chunk<false>(to, y[j]);
         }
+    }
+
+    template <int N>
+    __device__ void reduce(columns<N>& sum, int32_t v, int32_t column, int32_t begin, int32_t first,
+                           int32_t n) const
+    {
+        const int32_t own = own_of(*this, v);
+        sum = {};
+        if constexpr (OWN)
+            if (own && first == 0) {
+                const chunk<float, N> x = load_columns<N, Rows>(rows.own(v), column);
+                const float           weight = WEIGHTED ? weights.at(v, column) : 1.0f;
+#pragma unroll
+                for (int j = 0; j < N; j++) sum.value[j] = __fadd_rn(0.0f, __fmul_rn(weight, x.at[j]));
+            }
+        this->template add_edges<WEIGHTED>(sum, column, first ? begin - own : begin, first ? n : n - own,
+                                           static_cast<uint32_t>(then.owners()));
     }
 
     template <int N> __device__ void finish(const columns<N>& sum, int32_t v, int32_t column, int32_t) const
@@ -5607,7 +5707,7 @@ template <class Then> struct back_op : sum_op<matrix_rows, true> {
         chunk<float, N> y[1];
 #pragma unroll
         for (int j = 0; j < N; j++) y[0].at[j] = sum.value[j];
-        then.template apply<N>(y, v, v + 1, column);
+        then.template apply<N>(y, v, v + 1, then.owners(), column);
         store_chunk<false>(out + v * ld_out + column, y[0]);
     }
 };
@@ -5615,7 +5715,7 @@ template <class Then> struct back_op : sum_op<matrix_rows, true> {
 // ---- maximum, minimum -------------------------------------------------------
 
 template <class Rows> struct max_op {
-    static constexpr bool RESULT = true, OFFSETS = true, FEW_EACH = false;
+    static constexpr bool RESULT = true, OFFSETS = true, FEW_EACH = false, OWN = false;
     static constexpr int  WIDEST = Rows::WIDEST, BLOCKS = Rows::BLOCKS_MORE;
     lists                 l;
     Rows                  rows;
@@ -5700,7 +5800,7 @@ inline ggnn_scale no_scale(const ggnn_scale* scale)
 // The sum over a transpose, and what `then` makes of it. grain: of all matrices.
 template <class Then>
 inline cudaError_t launch_back(float* out, int64_t ld_out, const ggnn_block* transpose, const float* src,
-                               const edge_weights& weights, const matrix_rows& rows, int32_t width,
+                               const edge_weights& weights, const typename Then::rows& rows, int32_t width,
                                const Then& then, uint64_t grain, cudaStream_t stream)
 {
     back_op<Then> op = {{{}, rows, weights, {src, nullptr, nullptr}, {}, 0, out, ld_out}, then};
@@ -5847,7 +5947,7 @@ namespace ggnni {
 // Over the transpose, whose lists are a source's edges. A row of dout is read only where it chose this
 // source.
 struct back_arg_op {
-    static constexpr bool RESULT = true, OFFSETS = false, FEW_EACH = false;
+    static constexpr bool RESULT = true, OFFSETS = false, FEW_EACH = false, OWN = false;
     static constexpr int  WIDEST = 4, BLOCKS = 4;
     lists                 l;
     const int32_t *       indices, *edge; // of the transpose
@@ -5938,7 +6038,7 @@ template <int N> __device__ inline void add_atomic(float* to, const chunk<float,
 // Over the block itself: a target's gradient is added to its sources' rows, which have been zeroed; but the
 // row of a source that only one edge leaves is written. finish has nothing left to do.
 struct atomic_op {
-    static constexpr bool RESULT = false, OFFSETS = false, FEW_EACH = false;
+    static constexpr bool RESULT = false, OFFSETS = false, FEW_EACH = false, OWN = false;
     static constexpr int  WIDEST = 4, BLOCKS = 5;
     lists                 l;
     const int32_t *       indices, *repeats; // repeats or NULL
@@ -6150,30 +6250,24 @@ inline int      floats_of(uint64_t grains, int32_t per_head)
 
 __device__ inline int64_t edge_of(const ggnn_block& b, int64_t e) { return b.edge ? __ldg(b.edge + e) : e; }
 
-// The lanes of this thread's group of `size` neighbours, a power of two.
-__device__ inline unsigned group_mask(int size)
-{
-    return ALL_LANES >> (WARP - size) << (threadIdx.x % WARP & ~static_cast<unsigned>(size - 1));
-}
-
 // Adds the products of U chunks, 16 columns apart, to a lane's partial sums, in order: all are read first.
 template <int V, int U>
 __device__ inline void dot_chunks(chunk<float, V>& part, const float* x, const float* y)
 {
-    chunk<float, V> a[U];
+    chunk<float, V> a[U], b[U];
 #pragma unroll
-    for (int k = 0; k < U; k++) a[k] = load_chunk<V>(x + 16 * k);
+    for (int k = 0; k < U; k++) a[k] = load_chunk<V>(x + 16 * k), b[k] = load_chunk<V>(y + 16 * k);
 #pragma unroll
     for (int k = 0; k < U; k++) {
-        const chunk<float, V> b = load_chunk<V>(y + 16 * k);
 #pragma unroll
-        for (int c = 0; c < V; c++) part.at[c] = __fadd_rn(part.at[c], __fmul_rn(a[k].at[c], b.at[c]));
+        for (int c = 0; c < V; c++) part.at[c] = __fadd_rn(part.at[c], __fmul_rn(a[k].at[c], b[k].at[c]));
     }
 }
 
 // x . y of a head's columns, by 16 / V neighbouring lanes: lane i has the sums of columns i V .. i V + V - 1,
-// 16 further on, and so on: in order, and folded 8, 4, 2, 1, so the C twin's bits. Every lane gets it.
-template <int V> __device__ inline float dot(const float* x, const float* y, int64_t width, unsigned mask)
+// 16 further on, and so on: in order, and folded 8, 4, 2, 1, so the C twin's bits. Every lane gets it; whole warps
+// come.
+template <int V> __device__ inline float dot(const float* x, const float* y, int64_t width)
 {
     int32_t         j = static_cast<int32_t>(threadIdx.x) % (16 / V) * V;
     chunk<float, V> part = {};
@@ -6184,7 +6278,7 @@ template <int V> __device__ inline float dot(const float* x, const float* y, int
     for (int half = 8 / V; half; half /= 2) {
 #pragma unroll
         for (int c = 0; c < V; c++)
-            part.at[c] = __fadd_rn(part.at[c], __shfl_xor_sync(mask, part.at[c], half));
+            part.at[c] = __fadd_rn(part.at[c], __shfl_xor_sync(ALL_LANES, part.at[c], half));
     }
 #pragma unroll
     for (int half = V / 2; half; half /= 2) {
@@ -6194,21 +6288,31 @@ template <int V> __device__ inline float dot(const float* x, const float* y, int
     return part.at[0];
 }
 
-// body(e, v, k) for every edge e, its target v and every head k, by groups of GROUP threads. A block takes
-// EDGE_TILE targets at a time and deals their edges out one by one, so that a hub has a block, not a thread;
-// an edge's target is found by halving in the tile's offsets.
-template <int GROUP, class F> __device__ inline void for_edges(const ggnn_block& b, divider heads, F body)
+struct edge_item { // an edge and head; OWN: an entry and head, where target v's first entry is v itself
+    int64_t e, v;   // e: among all edges, or among all entries: e - v - 1 is the edge then
+    int32_t k, nth; // the head; the place in v's list,
+    int32_t n;      // which is so long
+    bool    live;   // false: another group has this item, and stores
+};
+
+// body(item) for every edge and head, by groups of GROUP threads. A block takes EDGE_TILE targets at a time and
+// deals their edges out one by one, so that a hub has a block, not a thread; an edge's target is found by
+// halving in the tile's offsets. Warps stay whole: spare groups do the last item again.
+template <int GROUP, bool OWN, class F>
+__device__ inline void for_edges(const ggnn_block& b, divider heads, F body)
 {
     __shared__ int64_t begin[EDGE_TILE + 1];
     const int64_t      n = size_of(b.num_dst), step = static_cast<int64_t>(gridDim.x) * EDGE_TILE;
+    const int          group = threadIdx.x % WARP / GROUP;
     for (int64_t first = static_cast<int64_t>(blockIdx.x) * EDGE_TILE; first < n; first += step) {
-        const int rows = static_cast<int>(min(n - first, static_cast<int64_t>(EDGE_TILE)));
+        const int     rows = static_cast<int>(min(n - first, static_cast<int64_t>(EDGE_TILE)));
+        const int64_t row = first + threadIdx.x;
         __syncthreads(); // the tile before is done with
-        if (threadIdx.x <= static_cast<unsigned>(rows)) begin[threadIdx.x] = b.indptr[first + threadIdx.x];
+        if (threadIdx.x <= static_cast<unsigned>(rows)) begin[threadIdx.x] = b.indptr[row] + (OWN ? row : 0);
         __syncthreads();
         const int64_t items = (begin[rows] - begin[0]) * heads.by;
-        for (int64_t item = threadIdx.x / GROUP; item < items; item += THREADS / GROUP) {
-            const int64_t nth = quotient(item, heads), e = begin[0] + nth;
+        for (int64_t next = threadIdx.x / WARP * (WARP / GROUP); next < items; next += THREADS / GROUP) {
+            const int64_t item = min(next + group, items - 1), nth = quotient(item, heads), e = begin[0] + nth;
             int           low = 0, high = rows; // begin[low] <= e < begin[high]
             while (high - low > 1) {
                 int middle = (low + high) / 2;
@@ -6217,7 +6321,10 @@ template <int GROUP, class F> __device__ inline void for_edges(const ggnn_block&
                 else
                     high = middle;
             }
-            body(e, first + low, static_cast<int32_t>(item - nth * heads.by));
+            const edge_item found = {e, first + low, static_cast<int32_t>(item - nth * heads.by),
+                                     static_cast<int32_t>(e - begin[low]),
+                                     static_cast<int32_t>(begin[low + 1] - begin[low]), next + group < items};
+            body(found);
         }
     }
 }
@@ -6235,20 +6342,19 @@ struct sddmm_job {
 // 16-byte loads: 6 in 1 instances
 template <int V> static GGNNI_KERNEL(56, THREADS, 4) sddmm_dot(sddmm_job s)
 {
-    const unsigned mask = group_mask(16 / V);
-    for_edges<16 / V>(s.b, s.heads, [&](int64_t e, int64_t v, int32_t k) {
-        const float* x = s.x + __ldg(s.b.indices + e) * s.ld_x + k * s.width;
-        const float  d = dot<V>(x, s.y + v * s.ld_y + k * s.width, s.width, mask);
-        if (threadIdx.x % (16 / V) == 0) s.out[edge_of(s.b, e) * s.heads.by + k] = d;
+    for_edges<16 / V, false>(s.b, s.heads, [&](const edge_item& i) {
+        const float* x = s.x + __ldg(s.b.indices + i.e) * s.ld_x + i.k * s.width;
+        const float  d = dot<V>(x, s.y + i.v * s.ld_y + i.k * s.width, s.width);
+        if (threadIdx.x % (16 / V) == 0 && i.live) s.out[edge_of(s.b, i.e) * s.heads.by + i.k] = d;
     });
 }
 
 // A thread an edge and head.
 static GGNNI_KERNEL(40, THREADS) sddmm_add(sddmm_job s)
 {
-    for_edges<1>(s.b, s.heads, [&](int64_t e, int64_t v, int32_t k) {
-        float x = __ldg(s.x + __ldg(s.b.indices + e) * s.ld_x + k), y = __ldg(s.y + v * s.ld_y + k);
-        s.out[edge_of(s.b, e) * s.heads.by + k] = __fadd_rn(x, y);
+    for_edges<1, false>(s.b, s.heads, [&](const edge_item& i) {
+        float x = __ldg(s.x + __ldg(s.b.indices + i.e) * s.ld_x + i.k), y = __ldg(s.y + i.v * s.ld_y + i.k);
+        if (i.live) s.out[edge_of(s.b, i.e) * s.heads.by + i.k] = __fadd_rn(x, y);
     });
 }
 
@@ -6268,8 +6374,10 @@ struct messages_back_job {
 // 16-byte loads: 3 in 1 instances
 template <int V> static GGNNI_KERNEL(48, THREADS) messages_back(messages_back_job s)
 {
-    for_edges<1>(s.b, s.chunks, [&](int64_t e, int64_t v, int32_t c) {
-        const int32_t   column = c * V, u = __ldg(s.b.indices + e);
+    for_edges<1, false>(s.b, s.chunks, [&](const edge_item& i) {
+        if (!i.live) return;
+        const int64_t   e = i.e, v = i.v;
+        const int32_t   column = i.k * V, u = __ldg(s.b.indices + e);
         chunk<float, V> g = load_chunk<V>(s.dout + v * s.ld_dout + column);
         const float     src = s.scale.src ? __ldg(s.scale.src + u) : 1.0f;
         const float     dst = s.scale.dst ? __ldg(s.scale.dst + v) : 1.0f;
@@ -6283,10 +6391,9 @@ template <int V> static GGNNI_KERNEL(48, THREADS) messages_back(messages_back_jo
         for (int j = 0; j < V; j++) g.at[j] = __fmul_rn(f, g.at[j]);
         if (s.arg) {
             const chunk<int32_t, V> arg = load_chunk<V>(s.arg + v * s.width + column);
-            const int32_t           offset = static_cast<int32_t>(e - __ldg(s.b.indptr + v));
 #pragma unroll
             for (int j = 0; j < V; j++)
-                if (arg.at[j] != offset) g.at[j] = 0;
+                if (arg.at[j] != i.nth) g.at[j] = 0;
         }
         store_chunk<false>(s.dedge + edge_of(s.b, e) * s.ld_dedge + column, g);
     });
@@ -6297,7 +6404,6 @@ struct edges_job {
     float*       out; // per edge, or (num_dst, heads)
     const float *x, *y;
     divider      heads;
-    int64_t      self; // 1: x has an entry more for each target, before its edges'; b.edge is not used
 };
 
 struct edge_list { // of one target and head; segments lane, lane + lanes, ... are this thread's
@@ -6311,9 +6417,8 @@ struct edge_list { // of one target and head; segments lane, lane + lanes, ... a
 
 __device__ inline edge_list list_of(const edges_job& s, int64_t item, int lane, int lanes)
 {
-    const int64_t v = quotient(item, s.heads), more = s.self;
-    const int64_t begin = s.b.indptr[v] + more * v, end = s.b.indptr[v + 1] + more * (v + 1);
-    edge_list     l = {begin, end, more ? nullptr : s.b.edge, s.heads.by, item - v * s.heads.by, lane, lanes};
+    const int64_t v = quotient(item, s.heads);
+    edge_list     l = {s.b.indptr[v], s.b.indptr[v + 1], s.b.edge, s.heads.by, item - v * s.heads.by, lane, lanes};
     return l;
 }
 
@@ -6491,14 +6596,14 @@ cudaError_t ggnn_cuda_edge_sum(float* out, const ggnn_block* b, const float* val
 {
     GGNNI_CUDA_REQUIRE(ggnni::block_given(b, false) && heads >= 1 && ggnni::per_edge(b, value));
     GGNNI_CUDA_REQUIRE(out || ggnni::known(b->num_dst) == 0);
-    ggnni::edges_job s = {*b, out, value, nullptr, ggnni::divide_by(heads), 0};
+    ggnni::edges_job s = {*b, out, value, nullptr, ggnni::divide_by(heads)};
     return ggnni::launch_edge_lists(ggnni::edge_sum<false>, s, stream);
 }
 cudaError_t ggnn_cuda_scale_weights(float* inv, const ggnn_block* b, const float* weight, cudaStream_t stream)
 {
     GGNNI_CUDA_REQUIRE(ggnni::block_given(b, false) && ggnni::per_edge(b, weight));
     GGNNI_CUDA_REQUIRE(inv || ggnni::known(b->num_dst) == 0);
-    ggnni::edges_job s = {*b, inv, weight, nullptr, ggnni::divide_by(1), 0};
+    ggnni::edges_job s = {*b, inv, weight, nullptr, ggnni::divide_by(1)};
     return ggnni::launch_edge_lists(ggnni::edge_sum<true>, s, stream);
 }
 cudaError_t ggnn_cuda_edge_softmax(float* out, const ggnn_block* b, const float* logit, int32_t heads,
@@ -6506,7 +6611,7 @@ cudaError_t ggnn_cuda_edge_softmax(float* out, const ggnn_block* b, const float*
 {
     GGNNI_CUDA_REQUIRE(ggnni::block_given(b, false) && heads >= 1);
     GGNNI_CUDA_REQUIRE(ggnni::per_edge(b, out) && ggnni::per_edge(b, logit));
-    ggnni::edges_job s = {*b, out, logit, nullptr, ggnni::divide_by(heads), 0};
+    ggnni::edges_job s = {*b, out, logit, nullptr, ggnni::divide_by(heads)};
     return ggnni::launch_edge_lists(ggnni::edge_softmax, s, stream);
 }
 cudaError_t ggnn_cuda_edge_softmax_back(float* dlogit, const ggnn_block* b, const float* out,
@@ -6514,7 +6619,7 @@ cudaError_t ggnn_cuda_edge_softmax_back(float* dlogit, const ggnn_block* b, cons
 {
     GGNNI_CUDA_REQUIRE(ggnni::block_given(b, false) && heads >= 1 && ggnni::per_edge(b, dlogit));
     GGNNI_CUDA_REQUIRE(ggnni::per_edge(b, out) && ggnni::per_edge(b, dout));
-    ggnni::edges_job s = {*b, dlogit, out, dout, ggnni::divide_by(heads), 0};
+    ggnni::edges_job s = {*b, dlogit, out, dout, ggnni::divide_by(heads)};
     return ggnni::launch_edge_lists(ggnni::edge_softmax_back, s, stream);
 }
 
@@ -6549,15 +6654,15 @@ struct dots_job {
 // 16-byte loads: 6 in 1 instances
 template <int V> static GGNNI_KERNEL(40, THREADS) row_dots(dots_job s)
 {
-    constexpr int  GROUP = 16 / V;
-    const int64_t  items = size_of(s.n) * s.heads.by;
-    const int64_t  step = static_cast<int64_t>(gridDim.x) * (THREADS / GROUP);
-    const unsigned mask = group_mask(GROUP);
-    int64_t        item = static_cast<int64_t>(blockIdx.x) * (THREADS / GROUP) + threadIdx.x / GROUP;
-    for (; item < items; item += step) {
+    constexpr int GROUP = 16 / V, TOGETHER = WARP / GROUP;
+    const int64_t items = size_of(s.n) * s.heads.by, step = static_cast<int64_t>(gridDim.x) * (THREADS / GROUP);
+    const int     group = threadIdx.x % WARP / GROUP;
+    int64_t       next = static_cast<int64_t>(blockIdx.x) * (THREADS / GROUP) + threadIdx.x / WARP * TOGETHER;
+    for (; next < items; next += step) { // by whole warps: spare groups do the last item again
+        const int64_t item = min(next + group, items - 1);
         const int64_t row = quotient(item, s.heads), column = (item - row * s.heads.by) * s.width;
-        const float   d = dot<V>(s.x + row * s.ld_x + column, s.y + row * s.ld_y + column, s.width, mask);
-        if (threadIdx.x % GROUP == 0) s.out[item] = d;
+        const float   d = dot<V>(s.x + row * s.ld_x + column, s.y + row * s.ld_y + column, s.width);
+        if (threadIdx.x % GROUP == 0 && next + group < items) s.out[item] = d;
     }
 }
 
@@ -6572,7 +6677,7 @@ inline cudaError_t launch_dots(float* out, const float* x, int64_t ld_x, const f
 }
 
 struct scores_back_job {
-    float *      dz, *partial; // partial (segments, width)
+    float *      dz, *partial; // dz or NULL; partial (segments, width)
     const float *del, *z, *att;
     int64_t      ld_dz, ld_z;
     ggnn_count   n;
@@ -6580,8 +6685,8 @@ struct scores_back_job {
     divider      chunks, per_head; // of a row; of a head
 };
 
-// ROWS rows from u on, of one head: dz += del * att, sum += del * z.
-template <int V, int ROWS>
+// ROWS rows from u on, of one head: dz += del * att, with DZ; sum += del * z.
+template <int V, int ROWS, bool DZ>
 __device__ inline void scores_back_rows(const scores_back_job& s, int64_t u, int64_t head, const float* z,
                                         float* dz, const chunk<float, V>& att, chunk<float, V>& sum)
 {
@@ -6591,24 +6696,25 @@ __device__ inline void scores_back_rows(const scores_back_job& s, int64_t u, int
     for (int j = 0; j < ROWS; j++) {
         del[j] = __ldg(s.del + (u + j) * s.heads + head);
         z_row[j] = load_chunk<V>(z + (u + j) * s.ld_z);
-        dz_row[j] = *reinterpret_cast<const chunk<float, V>*>(dz + (u + j) * s.ld_dz);
+        if (DZ) dz_row[j] = *reinterpret_cast<const chunk<float, V>*>(dz + (u + j) * s.ld_dz);
     }
 #pragma unroll
     for (int j = 0; j < ROWS; j++) {
 #pragma unroll
         for (int i = 0; i < V; i++) {
             sum.at[i] = __fadd_rn(sum.at[i], __fmul_rn(del[j], z_row[j].at[i]));
-            dz_row[j].at[i] = __fadd_rn(dz_row[j].at[i], __fmul_rn(del[j], att.at[i]));
+            if (DZ) dz_row[j].at[i] = __fadd_rn(dz_row[j].at[i], __fmul_rn(del[j], att.at[i]));
         }
-        store_chunk<false>(dz + (u + j) * s.ld_dz, dz_row[j]);
+        if (DZ) store_chunk<false>(dz + (u + j) * s.ld_dz, dz_row[j]);
     }
 }
 
 // A thread goes down the V columns of one chunk over 256 rows, which are a segment of datt's sum. No two
 // threads have a number in common.
-// 16-byte loads: 4 in 1 instances
-template <int V> static GGNNI_KERNEL(80, THREADS, 3) scores_back(scores_back_job s)
+// 16-byte loads: 4 in 2 instances
+template <int V, bool DZ> static GGNNI_KERNEL(80, THREADS, 3) scores_back(scores_back_job s)
 {
+    constexpr int ROWS = DZ ? 4 : 8;
     const int64_t n = size_of(s.n), items = (n + SEGMENT - 1) / SEGMENT * s.chunks.by;
     const int64_t step = static_cast<int64_t>(gridDim.x) * THREADS;
     for (int64_t t = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; t < items; t += step) {
@@ -6618,9 +6724,10 @@ template <int V> static GGNNI_KERNEL(80, THREADS, 3) scores_back(scores_back_job
         chunk<float, V>       sum = {};
         int64_t               u = segment * SEGMENT;
 #pragma unroll 1
-        for (; u + 4 <= end; u += 4) scores_back_rows<V, 4>(s, u, head, s.z + c * V, s.dz + c * V, att, sum);
+        for (; u + ROWS <= end; u += ROWS)
+            scores_back_rows<V, ROWS, DZ>(s, u, head, s.z + c * V, DZ ? s.dz + c * V : nullptr, att, sum);
 #pragma unroll 1
-        for (; u < end; u++) scores_back_rows<V, 1>(s, u, head, s.z + c * V, s.dz + c * V, att, sum);
+        for (; u < end; u++) scores_back_rows<V, 1, DZ>(s, u, head, s.z + c * V, DZ ? s.dz + c * V : nullptr, att, sum);
         store_chunk<false>(s.partial + segment * s.width + c * V, sum);
     }
 }
@@ -6637,6 +6744,25 @@ static GGNNI_KERNEL(48, THREADS, 3)
         0, segments, [&](int64_t i) { return __ldg(partial + i * width + column); },
         [&](float part, int64_t) { total = __fadd_rn(total, part); });
     datt[column] = total;
+}
+
+// dz NULL: datt alone.
+inline cudaError_t launch_scores_back(float* dz, int64_t ld_dz, float* datt, const float* del, const float* z,
+                                      int64_t ld_z, const float* att, ggnn_count n, int32_t heads, int32_t width,
+                                      float* partial, cudaStream_t stream)
+{
+    const uint64_t  grains = grain(dz, ld_dz) | grain(z, ld_z) | grain(att, 0) | grain(partial, 0);
+    const int       floats = floats_of(grains, width / heads);
+    scores_back_job s = {};
+    s.dz = dz, s.partial = partial, s.del = del, s.z = z, s.att = att;
+    s.ld_dz = ld_dz, s.ld_z = ld_z, s.n = n, s.heads = heads, s.width = width;
+    s.chunks = divide_by(width / floats), s.per_head = divide_by(width / heads / floats);
+    const int64_t tiles = tiles_of(tiles_of(n.max, SEGMENT) * s.chunks.by, THREADS);
+    auto kernel = floats == 4 ? scores_back<4, true> : floats == 2 ? scores_back<2, true> : scores_back<1, true>;
+    if (!dz) kernel = floats == 4 ? scores_back<4, false> : floats == 2 ? scores_back<2, false> : scores_back<1, false>;
+    cudaError_t error = launch(kernel, grid_of(tiles, THREADS), THREADS, stream, s);
+    return first_error(error, launch(add_segments, tiles_of(width, THREADS), THREADS, stream, datt,
+                                     static_cast<const float*>(partial), n, width));
 }
 
 } // namespace ggnni
@@ -6665,18 +6791,8 @@ cudaError_t ggnn_cuda_scores_back(float* dz, int64_t ld_dz, float* datt, const f
     GGNNI_CUDA_REQUIRE(known(n) == 0 || (del && att && workspace));
     GGNNI_CUDA_REQUIRE(ggnni_matrix_given(z, ld_z, known(n), width));
     GGNNI_CUDA_REQUIRE(ggnni_matrix_given(dz, ld_dz, known(n), width));
-    float*          partial = static_cast<float*>(workspace);
-    const uint64_t  grains = grain(dz, ld_dz) | grain(z, ld_z) | grain(att, 0) | grain(partial, 0);
-    const int       floats = floats_of(grains, width / heads);
-    scores_back_job s = {};
-    s.dz = dz, s.partial = partial, s.del = del, s.z = z, s.att = att;
-    s.ld_dz = ld_dz, s.ld_z = ld_z, s.n = n, s.heads = heads, s.width = width;
-    s.chunks = divide_by(width / floats), s.per_head = divide_by(width / heads / floats);
-    const int64_t tiles = tiles_of(tiles_of(n.max, SEGMENT) * s.chunks.by, THREADS);
-    auto          kernel = floats == 4 ? scores_back<4> : floats == 2 ? scores_back<2> : scores_back<1>;
-    cudaError_t   error = launch(kernel, grid_of(tiles, THREADS), THREADS, stream, s);
-    return first_error(error, launch(add_segments, tiles_of(width, THREADS), THREADS, stream, datt,
-                                     static_cast<const float*>(partial), n, width));
+    return launch_scores_back(dz, ld_dz, datt, del, z, ld_z, att, n, heads, width,
+                              static_cast<float*>(workspace), stream);
 }
 
 namespace ggnni {
@@ -7039,211 +7155,118 @@ cudaError_t ggnn_cuda_gat(const ggnn_gat_layer* y, const ggnn_rng* rng, cudaStre
 
 namespace ggnni {
 
+// Four steps: what of the gradient every entry of the block has, by targets, whose scores and rows of dout are
+// read once; the entries' sums by target, der, and by source, del; dz, over the transpose, with the scores'
+// part in its store; and the gradients of the attention vectors. Formulas: ggnn_gat_back of ggnn.h.
+
 struct gat_back_job {
-    float *           dz, *del, *dlogit; // formulas and dlogit's layout: ggnn_gat_back of ggnn.h, [9i]
-    ggnn_block        t, b;              // of b: num_dst, indptr; with terms edge
+    ggnn_block        b;
     const float *     z, *el, *er, *lse, *dout, *delta, *term, *own_term;
-    int64_t           ld_dz, ld_z, ld_dout;
-    divider           heads, parts;    // parts of a head's columns, a group of lanes each
-    int32_t           width;           // of a head
-    int32_t           group, together; // log2 of a group's lanes; entries that it takes at once
+    float *           dlogit, *coef; // of entries, the targets' own first: gradients; alpha q
+    int64_t           ld_z, ld_dout;
+    divider           heads;
+    int32_t           width; // of a head
     float             slope;
     attention_dropout drop;
 };
 
-struct gat_gradient {
-    float coef; // alpha q, q being dropout's factor
-    float d;    // of the sum el[u] + er[v]
-};
-
-// Of source u in the list of target v, as its entry `entry`, given dout . z.
-template <bool DROP, bool TERM>
-__device__ inline gat_gradient gradient_of(const gat_back_job& s, int32_t u, int32_t v, uint32_t entry,
-                                           int32_t head, float dot)
+// A group of lanes an entry and head: dout . z, and what follows from it.
+// 16-byte loads: 24 in 4 instances
+template <int V, bool DROP, bool TERM> static GGNNI_KERNEL(64, THREADS, 4) gat_gradients(gat_back_job s)
 {
-    const int64_t at = v * s.heads.by + head;
-    float         el = __ldg(s.el + u * s.heads.by + head);
-    if (TERM) {
-        const int64_t e = entry ? edge_of(s.b, s.b.indptr[v] + entry - 1) : 0;
-        el = __fadd_rn(el, __ldg(entry ? s.term + e * s.heads.by + head : s.own_term + at));
-    }
-    const float   logit = logit_of(__fadd_rn(__ldg(s.er + at), el), s.slope);
-    const float   alpha = exp2_rounded(__fsub_rn(logit, __ldg(s.lse + at)));
-    float         coef = alpha;
-    if (DROP) {
-        const float q = dropout_factor(s.drop, dropped_entries(s.drop, v, entry, head), entry);
-        dot = __fmul_rn(q, dot);
-        coef = __fmul_rn(alpha, q);
-    }
-    float d = __fmul_rn(alpha, __fsub_rn(dot, __ldg(s.delta + at)));
-    if (!(logit > 0)) d = __fmul_rn(d, s.slope);
-    if (entry == 0 && s.b.indptr[v] == s.b.indptr[v + 1]) d = 0; // v alone
-    gat_gradient g = {coef, d};
-    return g;
-}
-
-// One source, head and part of at most 32 chunks of the head's columns: a group's work.
-struct gat_back_list {
-    int32_t  u, head, column, begin; // column: this lane's, of the head; begin: entry 0, among edges
-    uint32_t self, entries;          // self: 1 where entry 0 is u itself
-};
-
-template <int V> __device__ inline gat_back_list gat_back_list_of(const gat_back_job& s, int64_t item)
-{
-    const int64_t which = quotient(item, s.parts);
-    const int32_t lane = static_cast<int32_t>(threadIdx.x) & ((1 << s.group) - 1);
-    gat_back_list l;
-    l.u = static_cast<int32_t>(quotient(which, s.heads));
-    l.head = static_cast<int32_t>(which - l.u * s.heads.by);
-    l.column = (static_cast<int32_t>(item - which * s.parts.by) * WARP + lane) * V;
-    l.self = l.u < size_of(s.b.num_dst);
-    l.begin = static_cast<int32_t>(s.t.indptr[l.u] - l.self);
-    l.entries = static_cast<uint32_t>(s.t.indptr[l.u + 1] - l.begin);
-    return l;
-}
-
-// What entries [i, end) of a list add to this lane's columns of dz, and to del, which is returned. The group
-// takes several at a time: first every 16 / V lanes form the dot of one, and its gradient; then these go
-// round by shuffle, entry after entry, and each lane adds its chunk of dout, which is in L1 now. The parts of
-// a head form the same dots; the first writes the gradients.
-template <int V, bool DROP, bool TERM>
-__device__ inline float gat_back_segment(chunk<float, V>& sum, const gat_back_job& s, const gat_back_list& l,
-                                         uint32_t i, uint32_t end)
-{
-    constexpr int  DOT = 16 / V; // lanes of a dot
-    const int      thread = static_cast<int>(threadIdx.x), nth = (thread & ((1 << s.group) - 1)) / DOT;
-    const unsigned mask = group_mask(1 << s.group);
-    const int32_t  first_column = l.head * s.width;
-    float          del = 0;
-#pragma unroll 1
-    for (; i < end; i += s.together) {
-        const uint32_t mine = min(i + nth, end - 1);
-        const int32_t  v = mine < l.self ? l.u : __ldg(s.t.indices + l.begin + mine);
-        const float    d =
-            dot<V>(s.z + l.u * s.ld_z + first_column, s.dout + v * s.ld_dout + first_column, s.width, mask);
-        const uint32_t entry = // of v's list
-            mine < l.self ? 0 : static_cast<uint32_t>(edge_of(s.t, l.begin + mine) + 1 - s.b.indptr[v]);
-        const gat_gradient g = gradient_of<DROP, TERM>(s, l.u, v, entry, l.head, d);
-        if (l.column < WARP * V && thread % DOT == 0 && i + nth < end)
-            s.dlogit[(s.b.indptr[v] + v + entry) * s.heads.by + l.head] = g.d;
-        const int count = static_cast<int>(min(end - i, static_cast<uint32_t>(s.together)));
-#pragma unroll 1
-        for (int j = 0; j < count; j++) {
-            const float   coef = __shfl_sync(mask, g.coef, j * DOT, 1 << s.group);
-            const float   dj = __shfl_sync(mask, g.d, j * DOT, 1 << s.group);
-            const int32_t vj = __shfl_sync(mask, v, j * DOT, 1 << s.group);
-            del = __fadd_rn(del, dj);
-            if (l.column >= s.width) continue;
-            const chunk<float, V> row = load_chunk<V>(s.dout + vj * s.ld_dout + first_column + l.column);
-#pragma unroll
-            for (int c = 0; c < V; c++) sum.at[c] = __fadd_rn(sum.at[c], __fmul_rn(coef, row.at[c]));
+    for_edges<16 / V, true>(s.b, s.heads, [&](const edge_item& i) {
+        const int64_t heads = s.heads.by, target = i.v * heads + i.k, e = i.e - i.v - 1;
+        const int64_t u = i.nth ? __ldg(s.b.indices + e) : i.v, column = i.k * s.width;
+        const float   er = __ldg(s.er + target), lse = __ldg(s.lse + target), delta = __ldg(s.delta + target);
+        float         el = __ldg(s.el + u * heads + i.k);
+        if (TERM)
+            el = __fadd_rn(el, __ldg(i.nth ? s.term + edge_of(s.b, e) * heads + i.k : s.own_term + target));
+        float       d = dot<V>(s.z + u * s.ld_z + column, s.dout + i.v * s.ld_dout + column, s.width);
+        const float logit = logit_of(__fadd_rn(er, el), s.slope), alpha = exp2_rounded(__fsub_rn(logit, lse));
+        float       coef = alpha;
+        if (DROP) {
+            const uint32_t nth = static_cast<uint32_t>(i.nth);
+            const unsigned dropped = dropped_entries(s.drop, static_cast<int32_t>(i.v), nth, i.k);
+            const float    q = dropout_factor(s.drop, dropped, nth);
+            d = __fmul_rn(q, d);
+            coef = __fmul_rn(alpha, q);
         }
-    }
-    return del;
-}
-
-template <int V>
-__device__ inline void gat_back_write(const gat_back_job& s, const gat_back_list& l,
-                                      const chunk<float, V>& dz, float del)
-{
-    if (l.column < s.width) store_chunk<false>(s.dz + l.u * s.ld_dz + l.head * s.width + l.column, dz);
-    if (l.column == 0) s.del[l.u * s.heads.by + l.head] = del;
-}
-
-// What the threads of a block have of a long list: each of its group's segment; the last WARP of all before.
-template <int V> struct gat_back_memory {
-    float dz[V][THREADS + WARP], del[THREADS + WARP];
-};
-
-// Group 0 adds up the sums of a round's segments, in order; those past the end are 0 and change nothing.
-template <int V>
-__device__ inline void gat_back_join(gat_back_memory<V>& m, const gat_back_job& s, uint32_t round,
-                                     int32_t lane)
-{
-    const int32_t   own = THREADS + lane;
-    chunk<float, V> dz;
-    float           del = round ? m.del[own] : 0;
-#pragma unroll
-    for (int c = 0; c < V; c++) dz.at[c] = round ? m.dz[c][own] : 0;
-#pragma unroll 1
-    for (int32_t at = lane; at < THREADS; at += 1 << s.group) {
-        del = __fadd_rn(del, m.del[at]);
-#pragma unroll
-        for (int c = 0; c < V; c++) dz.at[c] = __fadd_rn(dz.at[c], m.dz[c][at]);
-    }
-    m.del[own] = del;
-#pragma unroll
-    for (int c = 0; c < V; c++) m.dz[c][own] = dz.at[c];
-}
-
-// A long list, by the whole block: group g has segments g, g + groups, ...
-template <int V, bool DROP, bool TERM>
-__device__ inline void gat_back_long(const gat_back_job& s, gat_back_memory<V>& m, int64_t item)
-{
-    const int32_t       thread = static_cast<int32_t>(threadIdx.x), slot = thread >> s.group;
-    const gat_back_list l = gat_back_list_of<V>(s, item);
-#pragma unroll 1
-    for (uint32_t round = 0; round < l.entries; round += (THREADS >> s.group) * SEGMENT) {
-        const uint32_t  first = min(round + slot * SEGMENT, l.entries);
-        chunk<float, V> dz = {};
-        m.del[thread] = gat_back_segment<V, DROP, TERM>(dz, s, l, first, min(first + SEGMENT, l.entries));
-#pragma unroll
-        for (int c = 0; c < V; c++) m.dz[c][thread] = dz.at[c];
-        __syncthreads();
-        if (slot == 0) gat_back_join(m, s, round, thread);
-        __syncthreads();
-    }
-    if (slot) return;
-    chunk<float, V> dz;
-#pragma unroll
-    for (int c = 0; c < V; c++) dz.at[c] = m.dz[c][THREADS + thread];
-    gat_back_write(s, l, dz, m.del[THREADS + thread]);
-}
-
-// A group of lanes for each source, head and part, a lane a chunk; then the lists of more than one segment, a
-// block each. del is written by the first part's group.
-// 16-byte loads: 56 in 4 instances
-template <int V, bool DROP, bool TERM> static GGNNI_KERNEL(64, THREADS, 4) gat_back(gat_back_job s)
-{
-    __shared__ gat_back_memory<V> memory;
-    const auto items = [&] { return size_of(s.t.num_dst) * s.heads.by * s.parts.by; };
-    for (int64_t tile = blockIdx.x;; tile += gridDim.x) {
-        const int64_t item = tile * (THREADS >> s.group) + (threadIdx.x >> s.group);
-        if (item >= items()) break;
-        const gat_back_list l = gat_back_list_of<V>(s, item);
-        chunk<float, V>     dz = {};
-        if (l.entries > SEGMENT) continue;
-        const float del = gat_back_segment<V, DROP, TERM>(dz, s, l, 0, l.entries);
-        gat_back_write(s, l, dz, del);
-    }
-    for_long(
-        items, [&](int64_t item) { return gat_back_list_of<V>(s, item).entries > SEGMENT; },
-        [&](int64_t item) { gat_back_long<V, DROP, TERM>(s, memory, item); });
-}
-
-// Gradients of a list's terms, from those of its entries in s.x (s.self is 1): an edge's own, and its share
-// of the target's.
-static GGNNI_KERNEL(64, THREADS, 4) term_gradients(edges_job s)
-{
-    for_lists(s, [&](edge_list l, int64_t item) {
-        const int64_t edges = l.end - l.begin - 1, v = quotient(item, s.heads);
-        const float   own = __ldg(s.x + l.at(l.begin));
-        const float   share = edges ? __fmul_rn(own, __frcp_rn(static_cast<float>(edges))) : 0;
-        l.begin++;
-        own_entries(
-            l, [&](int64_t i) { return __ldg(s.x + l.at(i)); },
-            [&](float d, int64_t i) {
-                s.out[edge_of(s.b, i - v - 1) * l.heads + l.head] = __fadd_rn(d, share);
-            });
+        d = __fmul_rn(alpha, __fsub_rn(d, delta));
+        if (!(logit > 0)) d = __fmul_rn(d, s.slope);
+        if (i.n == 1) d = 0; // v alone
+        if (threadIdx.x % (16 / V) || !i.live) return;
+        const int64_t entry = i.nth ? (size_of(s.b.num_dst) + e) * heads + i.k : target;
+        s.dlogit[entry] = d;
+        s.coef[entry] = coef;
     });
 }
 
-template <int V> inline cudaError_t launch_gat_back(const gat_back_job& s, cudaStream_t stream)
+// What dz has of the scores: del * att_l, and of targets der * att_r.
+struct through_scores {
+    using rows = matrix_rows;
+    static constexpr int  BLOCKS = 3, TOGETHER = 4;
+    static constexpr bool OWN = true, WEIGHTED = true;
+    const float *         del, *der, *att_l, *att_r; // vectors: or NULL
+    ggnn_count            num_own;
+    divider               per_head;
+    int32_t               heads;
+
+    __device__ int64_t written(int64_t lists) const { return lists; }
+    __device__ int32_t owners() const { return static_cast<int32_t>(size_of(num_own)); }
+
+    template <int N, int U>
+    __device__ void apply(chunk<float, N> (&y)[U], int32_t v, int32_t end, int32_t own, int32_t column) const
+    {
+        const int64_t   at = static_cast<int64_t>(v) * heads + quotient(column, per_head);
+        chunk<float, N> l, r;
+        float           dl[U], dr[U];
+        if (att_l) l = load_chunk<N>(att_l + column);
+        if (att_r) r = load_chunk<N>(att_r + column);
+#pragma unroll
+        for (int k = 0; k < U; k++) dl[k] = att_l && v + k < end ? __ldg(del + (at + k * heads)) : 0.0f;
+#pragma unroll
+        for (int k = 0; k < U; k++) dr[k] = att_r && v + k < own ? __ldg(der + (at + k * heads)) : 0.0f;
+#pragma unroll
+        for (int k = 0; k < U; k++) {
+#pragma unroll
+            for (int j = 0; j < N; j++) {
+                if (att_l) y[k].at[j] = __fadd_rn(y[k].at[j], __fmul_rn(dl[k], l.at[j]));
+                if (att_r && v + k < own) y[k].at[j] = __fadd_rn(y[k].at[j], __fmul_rn(dr[k], r.at[j]));
+            }
+        }
+    }
+};
+
+// Gradients of a list's terms, from those of its entries in s.x, the targets' own first: an edge's, and its share
+// of the target's.
+static GGNNI_KERNEL(64, THREADS, 4) term_gradients(edges_job s)
 {
-    auto    kernel = s.drop.threshold ? gat_back<V, true, false> : gat_back<V, false, false>;
-    if (s.term) kernel = s.drop.threshold ? gat_back<V, true, true> : gat_back<V, false, true>;
-    int64_t tiles = tiles_of(s.t.num_dst.max * s.heads.by * s.parts.by, THREADS >> s.group);
-    return launch(kernel, grid_of(tiles, THREADS), THREADS, stream, s);
+    const float* of_edge = s.x + size_of(s.b.num_dst) * s.heads.by;
+    for_lists(s, [&](const edge_list& l, int64_t item) {
+        const int64_t edges = l.end - l.begin;
+        const float   share = edges ? __fmul_rn(__ldg(s.x + item), __frcp_rn(static_cast<float>(edges))) : 0;
+        own_entries(
+            l, [&](int64_t i) { return __ldg(of_edge + i * l.heads + l.head); },
+            [&](float d, int64_t i) { s.out[l.at(i)] = __fadd_rn(d, share); });
+    });
+}
+
+// out = the sums of entries' gradients over b's lists.
+inline cudaError_t launch_entry_sums(float* out, const ggnn_block& b, const gat_back_job& s, cudaStream_t stream)
+{
+    const int32_t      heads = static_cast<int32_t>(s.heads.by);
+    const entry_rows   rows = {rows_of(s.dlogit, heads, b.edge), s.b.num_dst};
+    const edge_weights weights = {nullptr, nullptr, 1, heads};
+    entry_sums         then = {};
+    then.num_own = s.b.num_dst;
+    return launch_back(out, heads, &b, nullptr, weights, rows, heads, then, grain(out, heads) | grain(s.dlogit, heads), stream);
+}
+
+template <int V> inline cudaError_t launch_gradients(const gat_back_job& s, cudaStream_t stream)
+{
+    auto kernel = s.drop.threshold ? gat_gradients<V, true, false> : gat_gradients<V, false, false>;
+    if (s.term) kernel = s.drop.threshold ? gat_gradients<V, true, true> : gat_gradients<V, false, true>;
+    return launch(kernel, grid_of(tiles_of(s.b.num_dst.max, EDGE_TILE), THREADS), THREADS, stream, s);
 }
 
 } // namespace ggnni
@@ -7255,40 +7278,45 @@ cudaError_t ggnn_cuda_gat_back(float* dz, int64_t ld_dz, const ggnn_block* trans
     GGNNI_CUDA_REQUIRE(layer_given(y, rng) && block_given(transpose, true));
     GGNNI_CUDA_REQUIRE(transposed(transpose, y->block));
     GGNNI_CUDA_REQUIRE(y->del || known(transpose->num_dst) == 0);
-    GGNNI_CUDA_REQUIRE((y->der && y->delta && y->dlogit) || known(y->block->num_dst) == 0);
+    GGNNI_CUDA_REQUIRE((y->der && y->delta && y->dlogit && y->coef) || known(y->block->num_dst) == 0);
     GGNNI_CUDA_REQUIRE((!y->att_l || y->datt_l) && (!y->att_r || y->datt_r) && (!y->term || y->dterm));
     GGNNI_CUDA_REQUIRE((!y->att_l && !y->att_r) || y->partial);
     GGNNI_CUDA_REQUIRE(ggnni_matrix_given(dz, ld_dz, known(transpose->num_dst), y->width));
     GGNNI_CUDA_REQUIRE(ggnni_matrix_given(dout, ld_dout, known(y->block->num_dst), y->width));
     const ggnn_block& b = *y->block;
     const int32_t     heads = y->heads, per_head = y->width / heads;
-    const uint64_t    grains = grain(dz, ld_dz) | grain(y->z, y->ld_z) | grain(dout, ld_dout);
+    const uint64_t    grains = grain(y->z, y->ld_z) | grain(dout, ld_dout);
     const int         floats = floats_of(grains, per_head);
-    int               group = floats == 4 ? 2 : floats == 2 ? 3 : 4; // a dot's lanes at least
-    while (1 << group < WARP && floats << group < per_head) group++;
-    gat_back_job s = {};
-    s.dz = dz, s.ld_dz = ld_dz, s.del = y->del, s.dlogit = y->dlogit, s.t = *transpose, s.b = b;
-    s.z = y->z, s.ld_z = y->ld_z, s.el = y->el, s.er = y->er, s.lse = y->lse, s.delta = y->delta;
+    gat_back_job      s = {};
+    s.b = b, s.z = y->z, s.ld_z = y->ld_z, s.el = y->el, s.er = y->er, s.lse = y->lse, s.delta = y->delta;
     s.dout = dout, s.ld_dout = ld_dout, s.term = y->term, s.own_term = y->own_term;
-    s.heads = divide_by(heads), s.parts = divide_by(tiles_of(per_head, floats << group)), s.width = per_head;
-    s.group = group, s.together = (1 << group) * floats / 16;
-    s.slope = y->how.slope, s.drop = dropout_of(*y, rng);
-    edges_job   sums = {b, y->der, y->dlogit, nullptr, divide_by(heads), 1};
+    s.dlogit = y->dlogit, s.coef = y->coef;
+    s.heads = divide_by(heads), s.width = per_head, s.slope = y->how.slope, s.drop = dropout_of(*y, rng);
+    const edge_weights   weights = {y->coef, transpose->edge, heads, per_head};
+    const through_scores then = {y->del, y->der, y->att_l, y->att_r, b.num_dst, divide_by(per_head), heads};
+    ggnn_block           in_order = b; // edges as they are listed
+    in_order.edge = nullptr;
+
     cudaError_t error =
         launch_dots(y->delta, y->out, y->ld_out, dout, ld_dout, b.num_dst, heads, per_head, stream);
-    cudaError_t middle = floats == 4   ? launch_gat_back<4>(s, stream)
-                         : floats == 2 ? launch_gat_back<2>(s, stream)
-                                       : launch_gat_back<1>(s, stream);
-    error = first_error(error, middle);
-    error = first_error(error, launch_edge_lists(edge_sum<false>, sums, stream));
-    sums.out = y->dterm;
-    if (y->term) error = first_error(error, launch_edge_lists(term_gradients, sums, stream));
-    if (y->att_l && error == cudaSuccess)
-        error = ggnn_cuda_scores_back(dz, ld_dz, y->datt_l, y->del, y->z, y->ld_z, y->att_l,
-                                      transpose->num_dst, heads, y->width, y->partial, stream);
-    if (y->att_r && error == cudaSuccess)
-        error = ggnn_cuda_scores_back(dz, ld_dz, y->datt_r, y->der, y->z, y->ld_z, y->att_r, b.num_dst, heads,
-                                      y->width, y->partial, stream);
+    cudaError_t next = floats == 4   ? launch_gradients<4>(s, stream)
+                       : floats == 2 ? launch_gradients<2>(s, stream)
+                                     : launch_gradients<1>(s, stream);
+    error = first_error(error, next);
+    error = first_error(error, launch_entry_sums(y->der, in_order, s, stream));
+    error = first_error(error, launch_entry_sums(y->del, *transpose, s, stream));
+    next = launch_back(dz, ld_dz, transpose, nullptr, weights, rows_of(dout, ld_dout, transpose->indices),
+                       y->width, then,
+                       grain(dz, ld_dz) | grain(dout, ld_dout) | grain(y->att_l, 0) | grain(y->att_r, 0), stream);
+    error = first_error(error, next);
+    const edges_job terms = {b, y->dterm, y->dlogit, nullptr, divide_by(heads)};
+    if (y->term) error = first_error(error, launch_edge_lists(term_gradients, terms, stream));
+    if (y->att_l)
+        error = first_error(error, launch_scores_back(nullptr, 0, y->datt_l, y->del, y->z, y->ld_z, y->att_l,
+                                                      transpose->num_dst, heads, y->width, y->partial, stream));
+    if (y->att_r)
+        error = first_error(error, launch_scores_back(nullptr, 0, y->datt_r, y->der, y->z, y->ld_z, y->att_r,
+                                                      b.num_dst, heads, y->width, y->partial, stream));
     return error;
 }
 

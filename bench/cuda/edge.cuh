@@ -95,14 +95,14 @@ struct attention { // a layer's arrays, and what calls it
     ggnn_block     t;
     int32_t        heads, width;
     float *        z, *el, *er, *out, *lse, *dout, *dz, *del, *der;
-    float *        delta, *dlogit; // scratch of backward
+    float *        delta, *dlogit, *coef; // scratch of backward
 
     ggnn_gat_layer layer() const
     {
         ggnn_gat_layer y = {};
         y.block = &s.block, y.z = z, y.ld_z = width, y.el = el, y.er = er, y.out = out, y.ld_out = width;
         y.lse = lse, y.heads = heads, y.width = width, y.how.slope = .2f;
-        y.del = del, y.der = der, y.delta = delta, y.dlogit = dlogit;
+        y.del = del, y.der = der, y.delta = delta, y.dlogit = dlogit, y.coef = coef;
         return y;
     }
     cudaError_t forward() const
@@ -140,8 +140,9 @@ bool open_attention(bench* b, attention* a, const sparse_case& s, int32_t heads,
     a->dz = make<float>(b, s.S * width, "a gradient"), a->del = make<float>(b, s.S * heads, "a gradient");
     a->der = make<float>(b, s.D * heads, "a gradient");
     a->delta = make<float>(b, s.D * heads, "scratch"), a->dlogit = make<float>(b, (s.D + s.E) * heads, "scratch");
+    a->coef = make<float>(b, (s.D + s.E) * heads, "scratch");
     return a->z && a->el && a->er && a->dout && a->out && a->lse && a->dz && a->del && a->der &&
-           a->delta && a->dlogit && open_transpose(b, a);
+           a->delta && a->dlogit && a->coef && open_transpose(b, a);
 }
 
 bool near(bench* b, const char* what, const float* ours, const std::vector<float>& theirs)

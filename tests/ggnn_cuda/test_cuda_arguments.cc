@@ -600,7 +600,7 @@ TEST(layers)
     good.el = x, good.er = x;
     good.out = out.f(), good.ld_out = WIDTH, good.lse = out.f() + 100;
     good.del = out.f() + 200, good.der = out.f() + 300, good.delta = out.f() + 400;
-    good.dlogit = out.f() + 500;
+    good.dlogit = out.f() + 500, good.coef = out.f() + 600;
     const auto wrong = [&](void (*spoil)(ggnn_gat_layer*)) {
         ggnn_gat_layer y = good;
         spoil(&y);
@@ -637,6 +637,7 @@ TEST(layers)
     back([](ggnn_gat_layer* y) { y->der = nullptr; });
     back([](ggnn_gat_layer* y) { y->delta = nullptr; });
     back([](ggnn_gat_layer* y) { y->dlogit = nullptr; });
+    back([](ggnn_gat_layer* y) { y->coef = nullptr; });
     back([](ggnn_gat_layer* y) { y->att_l = y->z, y->partial = y->delta; });
     back([](ggnn_gat_layer* y) { y->att_r = y->z, y->datt_r = y->delta; });
     back([](ggnn_gat_layer* y) { y->term = y->z, y->own_term = y->lse; });
@@ -1003,6 +1004,7 @@ struct every_call {
         layer.el = el, layer.er = er, layer.out = matrix(DST), layer.ld_out = WIDTH, layer.lse = out.take<float>(DST * HEADS);
         layer.del = out.take<float>(SRC * HEADS), layer.der = out.take<float>(DST * HEADS);
         layer.delta = out.take<float>(DST * HEADS), layer.dlogit = out.take<float>((DST + 4) * HEADS);
+        layer.coef = out.take<float>((DST + 4) * HEADS);
         layer.att_l = layer.att_r = const_cast<float*>(x);
         layer.datt_l = matrix(1), layer.datt_r = matrix(1), layer.partial = matrix(SRC);
         float* gradient = matrix(SRC);
@@ -1012,6 +1014,7 @@ struct every_call {
         termed.out = matrix(DST), termed.lse = out.take<float>(DST * HEADS), termed.dterm = out.take<float>(4 * HEADS);
         termed.del = out.take<float>(SRC * HEADS), termed.der = out.take<float>(DST * HEADS);
         termed.delta = out.take<float>(DST * HEADS), termed.dlogit = out.take<float>((DST + 4) * HEADS);
+        termed.coef = out.take<float>((DST + 4) * HEADS);
         float* termed_gradient = matrix(SRC);
         add("gat of terms", [=](S s) { return ggnn_cuda_gat(&termed, nullptr, s); });
         add("gat_back of terms", [=](S s) { return ggnn_cuda_gat_back(termed_gradient, WIDTH, &t, &termed, x, WIDTH, nullptr, s); });

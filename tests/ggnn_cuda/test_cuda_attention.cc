@@ -131,7 +131,8 @@ struct layer {
     cudaError_t backward(void* workspace, cudaStream_t stream = nullptr) const
     {
         ggnn_gat_layer y = on_device();
-        y.delta = static_cast<float*>(workspace), y.dlogit = y.delta + sent.get()->num_dst.max * heads;
+        const int64_t targets = sent.get()->num_dst.max * heads, edges = sent.get()->num_edges.max * heads;
+        y.delta = static_cast<float*>(workspace), y.dlogit = y.delta + targets, y.coef = y.dlogit + targets + edges;
         return ggnn_cuda_gat_back(dz.device(), dz.ld, sent_t.get(), &y, dout.device(), dout.ld,
                                   use_rng ? rng.at() : nullptr, stream);
     }
@@ -159,7 +160,7 @@ struct layer {
     }
     device_array<char> workspace() const // bytes of a NaN, so that what is not written would show
     {
-        device_array<char> w((2 * sent.get()->num_dst.max + sent.get()->num_edges.max) * heads *
+        device_array<char> w((3 * sent.get()->num_dst.max + 2 * sent.get()->num_edges.max) * heads *
                              static_cast<int64_t>(sizeof(float)));
         w.fill(0xff);
         return w;
@@ -425,8 +426,8 @@ TEST(bounds_may_be_2_to_the_31)
         setting s = {2, 4, alignments[i], i ? 0.3f : 0.0f, 0.2f, 3, true, false, most - 64, 0, i == 0};
         layer   l(&r->b, &r->t, s);
         ggnn_gat_layer      y = l.on_device();
-        device_array<float> delta(64 * 2), dlogit((64 + r->edges) * 2);
-        y.delta = delta.at(), y.dlogit = dlogit.at();
+        device_array<float> delta(64 * 2), dlogit((64 + r->edges) * 2), coef((64 + r->edges) * 2);
+        y.delta = delta.at(), y.dlogit = dlogit.at(), y.coef = coef.at();
         l.forward_twin();
         l.backward_twin();
         CHECK_CUDA(ggnn_cuda_gat(&y, nullptr, nullptr));
@@ -568,11 +569,12 @@ TEST(a_layer_with_its_vectors_scores_by_itself)
         float_rows    att_l(1, l.width), att_r(1, l.width), datt_l(1, l.width), datt_r(1, l.width);
         ggnn_gat_layer y = l.on_device(), twin = l.twin();
         device_array<float> partial((r->src / 256 + 1) * l.width), delta(r->dst * heads), dlogit((r->dst + r->edges) * heads);
+        device_array<float> coef((r->dst + r->edges) * heads);
         std::vector<float>  host_delta(static_cast<size_t>(r->dst * heads)), host_dlogit(static_cast<size_t>((r->dst + r->edges) * heads));
         const ggnn_rng* rng = l.use_rng ? l.rng.at() : nullptr;
         if (left) y.att_l = att_l.device(), y.datt_l = datt_l.device(), twin.att_l = att_l.host(), twin.datt_l = datt_l.host();
         if (right) y.att_r = att_r.device(), y.datt_r = datt_r.device(), twin.att_r = att_r.host(), twin.datt_r = datt_r.host();
-        y.delta = delta.at(), y.dlogit = dlogit.at(), y.partial = partial.at();
+        y.delta = delta.at(), y.dlogit = dlogit.at(), y.coef = coef.at(), y.partial = partial.at();
         twin.delta = host_delta.data(), twin.dlogit = host_dlogit.data();
         CHECK_EQ(ggnn_gat(&twin), GGNN_OK);
         CHECK_EQ(ggnn_gat_back(l.dz.host(), l.dz.ld, &r->t, &twin, l.dout.host(), l.dout.ld), GGNN_OK);

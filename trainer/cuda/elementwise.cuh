@@ -286,24 +286,27 @@ template <int V> GGNNI_KERNEL(40, THREADS) finish_back(const __grid_constant__ f
 // factors of its rows, with rows of its own, through the activation and dropout of the layer before; 0 from the count
 // to the bound.
 struct through_layer {
-    static constexpr int BLOCKS = 3;
-    const float *        dst, *own, *self, *gate; // NULL: ones, none, ones, no layer before
+    using rows = ggnni::matrix_rows;
+    static constexpr int  BLOCKS = 3, TOGETHER = 2; // more rows do not fit into the registers
+    static constexpr bool OWN = false, WEIGHTED = false;
+    const float *         dst, *own, *self, *gate; // NULL: ones, none, ones, no layer before
     int64_t              ld_own, ld_gate, bound;
     ggnn_count           num_own;
     float                scale, unused;
 
     __device__ int64_t written(int64_t) const { return bound; }
+    __device__ int32_t owners() const { return static_cast<int32_t>(size_of(num_own)); }
 
     // What is read here is read together: rows of one's own, and which columns go through. (relu's output is positive
     // exactly where it was kept.)
-    template <int N, int U> __device__ void apply(ggnni::chunk<float, N> (&y)[U], int32_t v, int32_t end, int32_t column) const
+    template <int N, int U> __device__ void apply(ggnni::chunk<float, N> (&y)[U], int32_t v, int32_t end, int32_t owners, int32_t column) const
     {
         ggnni::chunk<float, N> h[U];
         if (gate)
 #pragma unroll
             for (int k = 0; k < U; k++) h[k] = ggnni::load_chunk<N>(gate + least(v + k, bound - 1) * ld_gate + column);
         if (dst) multiply<N>(y, dst, v, end);
-        if (own && v < num_own.max) add_own<N>(y, v, least(end, num_own.max), column);
+        if (own && v < num_own.max) add_own<N>(y, v, end, owners, column);
         if (!gate) return;
 #pragma unroll
         for (int k = 0; k < U; k++) {
@@ -324,18 +327,17 @@ struct through_layer {
         }
     }
 
-    template <int N, int U> __device__ void add_own(ggnni::chunk<float, N> (&y)[U], int32_t v, int64_t end, int32_t column) const
+    template <int N, int U> __device__ void add_own(ggnni::chunk<float, N> (&y)[U], int32_t v, int32_t end, int32_t owners, int32_t column) const
     {
         ggnni::chunk<float, N> x[U];
-        const int64_t          rows = size_of(num_own); // read beside the rows, of which memory has as many as there may be
 #pragma unroll
         for (int k = 0; k < U; k++) x[k] = ggnni::load_chunk<N>(own + least(v + k, num_own.max - 1) * ld_own + column);
-        if (self) multiply<N>(x, self, v, end);
+        if (self) multiply<N>(x, self, v, least(end, num_own.max));
 #pragma unroll
         for (int k = 0; k < U; k++) {
 #pragma unroll
             for (int j = 0; j < N; j++)
-                if (v + k < least(end, rows)) y[k].at[j] = __fadd_rn(y[k].at[j], x[k].at[j]);
+                if (v + k < least(end, owners)) y[k].at[j] = __fadd_rn(y[k].at[j], x[k].at[j]);
         }
     }
 };

@@ -393,7 +393,9 @@ static cudaError_t clear_tail(net* n, mat a)
 static void cuda_attend_back(net* n, mat dz, const ggnn_block* t, const ggnn_gat_layer* y, mat dout)
 {
     stage_timer timed(n, NET_AGGREGATE);
-    cudaError_t done = ggnn_cuda_gat_back(dz.v, dz.ld, t, y, dout.v, dout.ld, &step_of(n)->attention, stream_of(n));
+    ggnn_gat_layer with = *y;
+    with.partial = static_cast<float*>(n->workspace);
+    cudaError_t done = ggnn_cuda_gat_back(dz.v, dz.ld, t, &with, dout.v, dout.ld, &step_of(n)->attention, stream_of(n));
     done = first_error(done, clear_tail(n, dz));
     const mat dterm = {y->dterm, y->heads, y->heads, y->block->num_edges, nullptr, nullptr, nullptr};
     if (y->dterm) done = first_error(done, clear_tail(n, dterm));

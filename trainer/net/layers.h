@@ -37,7 +37,7 @@ typedef struct { /* GAT's, K heads */
     int32_t        heads;
     float          *el, *er, *lse;   /* (S, K), (D, K), (D, K) scores and softmax statistics, saved for backward */
     float          *del, *der;       /* (S, K), (D, K) */
-    float          *delta, *dlogit;  /* (D, K), (D + E, K) scratch of attend_back */
+    float          *delta, *dlogit, *coef; /* (D, K), (D + E, K) twice: scratch of attend_back */
     mat            edge;             /* with rows of edges: (columns of theirs, K) what takes a row to its terms, in backward its gradient */
     float          *term, *dterm;    /* (E, K) addends of scores, and their gradients */
     float*         own_term;         /* (D, K) the targets' own */

@@ -270,6 +270,7 @@ static void gat_plan(net* n, layer* y)
     at->der = net_take(n, (size_t)y->train.dst * K, sizeof *at->der);
     at->delta = net_take(n, (size_t)y->train.dst * K, sizeof *at->delta);
     at->dlogit = net_take(n, (size_t)(y->train.dst + y->train.edges) * K, sizeof *at->dlogit);
+    at->coef = net_take(n, (size_t)(y->train.dst + y->train.edges) * K, sizeof *at->coef);
     if (edge_width(n)) gat_plan_edges(n, y, heads, width);
 }
 
@@ -285,7 +286,7 @@ static ggnn_gat_layer gat_layer(const layer* y)
     const attention* at = &y->att;
     return (ggnn_gat_layer){.block = y->block, .z = y->z.v, .ld_z = y->z.ld, .el = at->el, .er = at->er, .out = y->a.v,
                             .ld_out = y->a.ld, .lse = at->lse, .heads = at->heads, .width = y->z.cols, .how = at->how,
-                            .del = at->del, .der = at->der, .delta = at->delta, .dlogit = at->dlogit,
+                            .del = at->del, .der = at->der, .delta = at->delta, .dlogit = at->dlogit, .coef = at->coef,
                             .term = at->term, .own_term = at->own_term, .dterm = at->dterm};
 }
 
@@ -321,16 +322,16 @@ static void gat_forward(net* n, layer* y, mat out)
 static void gat_backward(net* n, layer* y, mat dx, mat dout)
 {
     const attention*     at = &y->att;
-    const ggnn_gat_layer all = gat_layer(y);
-    mat z = sources(y, y->z), dz = sources(y, y->dz), da = dout;
+    ggnn_gat_layer       all = gat_layer(y);
+    mat                  dz = sources(y, y->dz), da = dout;
     if (y->da.v) {
         da = targets(y, y->da);
         n->ops->mean_heads_back(n, da, dout, at->heads);
     }
-    n->ops->attend_back(n, dz, y->transpose, &all, da);                     /* dz, del, der, dterm */
+    all.att_l = y->a_l.v.v, all.datt_l = y->a_l.d.v;
+    all.att_r = y->a_r.v.v, all.datt_r = y->a_r.d.v;
+    n->ops->attend_back(n, dz, y->transpose, &all, da);                     /* dz, da_l, da_r, dterm */
     if (all.term) gat_terms_back(n, y);
-    n->ops->scores_back(n, dz, y->a_l.d, at->del, z, y->a_l.v);             /* dz += del a_l, da_l = del' z */
-    n->ops->scores_back(n, targets(y, dz), y->a_r.d, at->der, targets(y, z), y->a_r.v);
     dz = net_push(n, y, dz);
     n->ops->gemm(n, y->w.d, y->x, true, dz, false, 0);                      /* dW = x' dz */
     if (dx.v) n->ops->gemm(n, dx, dz, false, y->w.v, true, 0);              /* dx = dz W' */
