@@ -138,16 +138,20 @@ class Launches:
         self.add(kernel, lists * columns / 4, first["insns"] + more * turn["units"] * turn["insns"], trips,
                  bytes=4 * edges + 8 * lists + 4 * lists * columns, edges=edges + own, distinct=distinct, row=row_bytes(columns))
 
+    def four_lists(self, kernel, next_unit, lists, more, columns, **bytes_and_rows):
+        """Four lists a thread and four columns, the i-th entries of all at once; `more` entries are not the first of their lists, and
+        each of these may be a turn of its own."""
+        first, turn = self.of(kernel, "four_lists"), self.of(kernel, next_unit)
+        turns = 4 * max(0, more) / lists
+        self.add(kernel, lists / 4 * max(1, columns / 4), first["insns"] + turns * turn["insns"],
+                 first["trips"] + turns * turn["trips"], **bytes_and_rows)
+
     def lists_back(self, y, columns, own, through):
-        """Over a transpose, four lists a thread and four columns, the i-th edges of all at once. Of a source that is no target at
-        least one edge is the first; every other edge may be a turn of its own. own: rows that are added. through: rows of the layer
-        before are read."""
-        kernel = "reduce_lists<back_op<through_layer>,4>"
-        four, turn = self.of(kernel, "four_lists"), self.of(kernel, "next_edges")
-        more = 4 * max(0, y.edges - (y.sources - y.targets)) / y.sources
-        self.add(kernel, y.sources / 4 * columns / 4, four["insns"] + more * turn["insns"], four["trips"] + more * turn["trips"],
-                 bytes=4 * y.edges + 8 * y.sources + 4 * columns * (y.sources * (1 + through) + own),
-                 edges=y.edges, distinct=y.targets, row=row_bytes(columns))
+        """Over a transpose: a source that is no target has an edge. own: rows that are added. through: rows of the layer before are
+        read."""
+        self.four_lists("reduce_lists<back_op<through_layer>,4>", "next_edges", y.sources, y.edges - (y.sources - y.targets), columns,
+                        bytes=4 * y.edges + 8 * y.sources + 4 * columns * (y.sources * (1 + through) + own),
+                        edges=y.edges, distinct=y.targets, row=row_bytes(columns))
 
     def gather(self, rows, columns):
         self.per_turn("copy_rows<float,float,4,false,stored_rows>", "chunk", rows * columns / 4 / 4,
@@ -184,14 +188,23 @@ class Launches:
                  edges=entries, distinct=y.sources, row=row_bytes(y.wide))
 
     def attention_back(self, y, loops):
-        kernel, columns = self.wide(y, "gat_back")
-        kernel = kernel.replace(">", ",false,false>")
-        first, sums = self.of(kernel, "list_and_turn"), self.of(kernel, "sums")
+        """Entries: edges, and `loops` of targets to themselves."""
         entries = y.edges + loops
-        more = max(0, entries / y.sources - 1)
-        self.add(kernel, y.sources * y.wide / columns, first["insns"] + more * sums["insns"], first["trips"] + more * sums["trips"],
-                 bytes=8 * y.sources * y.wide + 4 * entries * (2 + 3 * y.heads), edges=entries, distinct=y.targets, row=row_bytes(y.wide))
-        self.per_turn("edge_sum<false>", "entry", y.targets * y.heads, entries / y.targets, bytes=4 * entries * y.heads)
+        self.scores(y, y.targets, 2)  # dout . out
+        kernel, columns = self.wide(y, "gat_gradients")
+        kernel = kernel.replace(">", ",false,false>")
+        entry, pair = self.of(kernel, "entry"), self.of(kernel, "dots")
+        more = math.ceil(y.wide / y.heads / 32) - 1
+        self.add(kernel, entries * y.heads * 16 / columns, entry["insns"] + more * pair["insns"], entry["trips"] + more * pair["trips"],
+                 bytes=4 * y.targets * (y.wide + 3 * y.heads) + 4 * entries * (1 + 3 * y.heads),
+                 edges=entries, distinct=y.sources, row=row_bytes(y.wide))
+        width = 4 if y.heads % 4 == 0 else 1
+        for lists in (y.targets, y.sources):
+            self.four_lists(f"reduce_lists<back_op<entry_sums>,{width}>", "next_entries", lists, entries - lists, y.heads,
+                            bytes=4 * entries + 4 * lists * (2 + y.heads), edges=entries, distinct=entries, row=row_bytes(y.heads))
+        self.four_lists(f"reduce_lists<back_op<through_scores>,{columns}>", "next_entries", y.sources, entries - y.sources,
+                        y.wide * 4 / columns, bytes=entries * (8 + 4 * y.heads) + y.sources * (8 + 4 * y.heads + 4 * y.wide),
+                        edges=entries, distinct=y.targets, row=row_bytes(y.wide))
         self.per_turn("zero_tail", "element", BLOCK)
 
 
@@ -257,13 +270,13 @@ class Step(Launches):
         self.attention(y, y.targets)
         self.per_turn("mean_heads", "element_and_head", y.targets * y.out, bytes=8 * y.targets * y.out)
 
-    def scores(self, y, rows):
+    def scores(self, y, rows, matrices=1):
         """Sixteen columns of a row and head at once, by a thread for one or four of them; a turn is two such chunks."""
         kernel, columns = self.wide(y, "row_dots")
         first, pair = self.of(kernel, "row"), self.of(kernel, "pair")
         more = math.ceil(y.wide / y.heads / 16 / pair["units"]) - 1
         self.add(kernel, rows * y.heads * 16 / columns, first["insns"] + more * pair["units"] * pair["insns"], first["trips"] + more * pair["trips"],
-                 bytes=rows * 4 * (y.wide + y.heads))
+                 bytes=rows * 4 * (matrices * y.wide + y.heads))
 
     def gat_back(self, y):
         self.attention_back(y, y.targets)
@@ -275,8 +288,9 @@ class Step(Launches):
 
     def scores_back(self, y, rows):
         kernel, columns = self.wide(y, "scores_back")
+        kernel = kernel.replace(">", ",false>")
         segments = math.ceil(rows / ROWS)
-        self.per_turn(kernel, "row_chunk", segments * y.wide / columns, min(ROWS, rows), bytes=4 * rows * (3 * y.wide + y.heads))
+        self.per_turn(kernel, "row_chunk", segments * y.wide / columns, min(ROWS, rows), bytes=4 * rows * (y.wide + y.heads))
         self.per_turn("add_segments", "segment", y.wide, segments, bytes=4 * segments * y.wide)
 
 
