@@ -257,7 +257,6 @@ class Step(Launches):
         self.scores(y, y.sources)
         self.scores(y, y.targets)
         self.attention(y, y.targets)
-        self.per_turn("mean_heads", "element_and_head", y.targets * y.out, bytes=8 * y.targets * y.out)
 
     def scores(self, y, rows):
         """Sixteen columns of a row and head at once, by a thread for one or four of them; a turn is two such chunks."""

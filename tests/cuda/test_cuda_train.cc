@@ -110,6 +110,8 @@ TEST(wide_rows_and_many_heads_take_the_cpus_steps)
         c.hidden = 35;
         if (k.model == NET_GAT) c.heads = c.out_heads = 5;
         compare(opened, &l, c, 16, 3, k.name);
+        c.residual = false; // the norm reads what attention left
+        if (k.model == NET_GAT) compare(opened, &l, c, 16, 3, "gat, no residual");
     }
 }
 

@@ -215,7 +215,7 @@ template <int V> __device__ inline void store_part(float* row, int64_t first, in
 }
 
 struct finish_job {
-    dense        h, dh;
+    dense        h, x; // x: what h is made of; backward: dh, in place
     const float* bias; // NULL: added before
     dropout      drop;
     divider      parts; // of a row
@@ -244,7 +244,7 @@ template <int V> GGNNI_KERNEL(40, THREADS) finish(const __grid_constant__ finish
     for_items(size_of(s.h.rows) * s.parts.by, [&](int64_t t) {
         const int64_t i = quotient(t, s.parts), part = t - i * s.parts.by;
         float         x[FIELDS];
-        load_part<V>(x, s.h.v + i * s.h.ld, part * FIELDS, s.h.cols);
+        load_part<V>(x, s.x.v + i * s.x.ld, part * FIELDS, s.h.cols);
         if (s.bias) {
             float b[FIELDS];
             load_part<1>(b, s.bias, part * FIELDS, s.h.cols); // parameters lie without gaps: unaligned
@@ -268,7 +268,7 @@ template <int V> GGNNI_KERNEL(40, THREADS) finish_back(const __grid_constant__ f
         const int64_t i = quotient(t, s.parts), part = t - i * s.parts.by;
         float         d[FIELDS] = {}, h[FIELDS];
         if (i < rows) {
-            load_part<V>(d, s.dh.v + i * s.dh.ld, part * FIELDS, s.h.cols);
+            load_part<V>(d, s.x.v + i * s.x.ld, part * FIELDS, s.h.cols);
             load_part<V>(h, s.h.v + i * s.h.ld, part * FIELDS, s.h.cols);
 #pragma unroll
             for (int k = 0; k < FIELDS; k++) {
@@ -278,7 +278,7 @@ template <int V> GGNNI_KERNEL(40, THREADS) finish_back(const __grid_constant__ f
             }
             if (s.drop.act != ACTIVATION_RELU && s.drop.threshold) drop(d, s.drop, i, part);
         }
-        store_part<V>(s.dh.v + i * s.dh.ld, part * FIELDS, s.h.cols, d);
+        store_part<V>(s.x.v + i * s.x.ld, part * FIELDS, s.h.cols, d);
     });
 }
 
@@ -357,9 +357,9 @@ struct through_layer {
 
 struct norm_job {
     dense        h; // forward: h; backward: dh
-    const float *bias, *gamma, *beta;
+    const float *x, *bias, *gamma, *beta; // x: forward, what h is made of
     float*       normed;
-    int64_t      ld_normed;
+    int64_t      ld_x, ld_normed;
     float*       inv_deviation;
 };
 
@@ -387,10 +387,11 @@ static GGNNI_KERNEL(40, THREADS) normalise(const __grid_constant__ norm_job s)
     const float epsilon = 1e-5f, cols = static_cast<float>(s.h.cols);
     const int   lane = threadIdx.x % ROW_LANES;
     for_rows(s.h, [&](int64_t i, int32_t width) {
-        float *h = s.h.v + i * s.h.ld, *normed = s.normed + i * s.ld_normed, part = 0, squares = 0;
+        const float* x = s.x + i * s.ld_x;
+        float *      h = s.h.v + i * s.h.ld, *normed = s.normed + i * s.ld_normed, part = 0, squares = 0;
 #pragma unroll 1
         for (int32_t j = lane; j < width; j += ROW_LANES) {
-            h[j] = __fadd_rn(h[j], s.bias[j]);
+            h[j] = __fadd_rn(x[j], s.bias[j]);
             part = __fadd_rn(part, h[j]);
         }
         const float mean = __fdiv_rn(fold(part), cols);

@@ -235,9 +235,9 @@ static void cuda_drop(net* n, mat x, const ggnn_node* id, uint32_t threshold, in
     check(n, run(n, by_four(x) ? drop_rows<4> : drop_rows<1>, job_of(n, x, id, threshold, l)), "dropout");
 }
 
-static norm_job norm_of(mat h, const epilogue* e)
+static norm_job norm_of(mat h, mat x, const epilogue* e)
 {
-    return {dense_of(h), e->bias.v.v, e->gamma.v.v, e->beta.v.v, e->normed.v, e->normed.ld, e->inv_deviation};
+    return {dense_of(h), x.v, e->bias.v.v, e->gamma.v.v, e->beta.v.v, e->normed.v, x.ld, e->normed.ld, e->inv_deviation};
 }
 
 static cudaError_t run(const net* n, void (*kernel)(norm_job), const norm_job& s)
@@ -246,15 +246,18 @@ static cudaError_t run(const net* n, void (*kernel)(norm_job), const norm_job& s
     return launch(kernel, grid_of(tiles, THREADS), THREADS, stream_of(n), s);
 }
 
-static void cuda_finish(net* n, mat h, const epilogue* e)
+static void cuda_finish(net* n, mat h, mat x, const epilogue* e)
 {
     stage_timer timed(n, NET_ELEMENTWISE);
     finish_job  s = job_of(n, h, e->id, e->threshold, e->layer);
-    cudaError_t done = cudaSuccess;
+    const bool  norm = e->gamma.v.v != nullptr;
+    cudaError_t done = norm ? run(n, normalise, norm_of(h, x, e)) : cudaSuccess;
     s.drop.act = e->act;
-    if (e->gamma.v.v) done = run(n, normalise, norm_of(h, e));
-    else s.bias = e->bias.v.v;
-    check(n, first_error(done, run(n, by_four(h) ? finish<4> : finish<1>, s)), "bias and activation");
+    if (!norm) {
+        s.x = dense_of(x);
+        s.bias = e->bias.v.v;
+    }
+    check(n, first_error(done, run(n, by_four(h) && by_four(x) ? finish<4> : finish<1>, s)), "bias and activation");
 }
 
 // d = the sum over rows of dh; with norm also dgamma's and dbeta's, which read it before.
@@ -279,12 +282,12 @@ static void cuda_finish_back(net* n, mat dh, mat h, const epilogue* e)
     stage_timer timed(n, NET_ELEMENTWISE);
     finish_job s = job_of(n, h, e->id, e->threshold, e->layer);
     s.h.rows = dh.rows;
-    s.dh = dense_of(dh);
+    s.x = dense_of(dh);
     s.drop.act = e->act;
     cudaError_t done = cudaSuccess;
     if (h.v) done = run(n, by_four(h) && by_four(dh) ? finish_back<4> : finish_back<1>, s);
     if (e->gamma.v.v) done = first_error(done, sum_columns(n, 1, dh, e));
-    if (e->gamma.v.v) done = first_error(done, run(n, normalise_back, norm_of(dh, e)));
+    if (e->gamma.v.v) done = first_error(done, run(n, normalise_back, norm_of(dh, dh, e)));
     check(n, first_error(done, sum_columns(n, 0, dh, e)), "bias and activation, backward");
 }
 

@@ -195,7 +195,7 @@ static void sage_pool_transform(net* n, layer* y, mat x, int64_t first)
 {
     mat z = mat_part(y->z_here, first, x.rows);
     n->ops->gemm(n, z, x, false, y->w_pool.v, false, 0);                     /* z = relu(x W_pool + b)  (S, in) */
-    n->ops->finish(n, z, &y->pooled);
+    n->ops->finish(n, z, z, &y->pooled);
 }
 
 static void sage_pool_forward(net* n, layer* y, mat out)
@@ -312,10 +312,13 @@ static void gat_terms_back(net* n, layer* y)
 static void gat_forward(net* n, layer* y, mat out)
 {
     const ggnn_gat_layer all = gat_layer(y);
+    const int32_t averaged = y->last ? y->att.heads : 1;
+    mat a = targets(y, y->a);
     if (all.term) gat_terms(n, y);
     n->ops->scores(n, y->att.er, targets(y, y->z), y->a_r.v); /* er = z a_r        (D, K) */
     n->ops->attend(n, &all);                                  /* a = softmax(..) z (D, K width), saved with lse */
-    n->ops->mean_heads(n, out, targets(y, y->a), y->last ? y->att.heads : 1);
+    if (averaged > 1 || n->config.residual) n->ops->mean_heads(n, out, a, averaged);
+    else y->linear = a;
 }
 
 static void gat_backward(net* n, layer* y, mat dx, mat dout)
