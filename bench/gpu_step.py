@@ -170,7 +170,11 @@ class Launches:
         self.per_turn("add_column_sums", "segment", y.out, segments, bytes=4 * segments * y.out)
 
     def loss(self, y):
-        self.per_turn("loss_rows", "row", y.targets, bytes=8 * y.targets * y.out)
+        # sixteen lanes a row, which read 64 columns together, in each of three passes
+        row, passes = self.of("loss_rows", "row"), [self.of("loss_rows", unit) for unit in ("greatest", "powers", "gradient")]
+        more = math.ceil(y.out / 64) - 1
+        self.add("loss_rows", 16 * y.targets, row["insns"] + more * sum(p["units"] * p["insns"] for p in passes),
+                 row["trips"] + more * sum(p["trips"] for p in passes), bytes=8 * y.targets * y.out)
         self.per_turn("sum_losses", "row", BLOCK, bytes=8 * y.targets)
 
     def attention(self, y, loops):

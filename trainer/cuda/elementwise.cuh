@@ -469,7 +469,7 @@ static GGNNI_KERNEL(64, THREADS, 3) add_column_sums(dense d, dense sums, int whi
     });
 }
 
-// ==== loss: a thread a row =================================================================================
+// ==== loss: 16 lanes a row =================================================================================
 
 struct loss_job {
     dense            d, x;
@@ -497,42 +497,83 @@ static GGNNI_KERNEL(40, THREADS)
     count_labels(known, labels, n, [](int64_t v) { return static_cast<ggnn_node>(v); });
 }
 
-__device__ inline double class_loss(float* d, const float* x, int32_t classes, int32_t label)
+// body(x, j) of this lane's columns of a row, four read together, by all lanes: beyond the last column it comes again.
+template <class F> __device__ inline void for_columns(const float* row, int64_t columns, F body)
 {
-    float most = x[0], total = 0;
-    for (int32_t j = 1; j < classes; j++) most = x[j] > most ? x[j] : most;
-    for (int32_t j = 0; j < classes; j++) {
-        d[j] = exp2_rounded(__fmul_rn(__fsub_rn(x[j], most), LOG2_E));
-        total = __fadd_rn(total, d[j]);
+    constexpr int TOGETHER = 4;
+#pragma unroll 1
+    for (int64_t first = 0; first < columns; first += TOGETHER * ROW_LANES) {
+        const int64_t j = first + threadIdx.x % ROW_LANES;
+        float         x[TOGETHER];
+#pragma unroll
+        for (int k = 0; k < TOGETHER; k++) x[k] = __ldg(row + least(j + k * ROW_LANES, columns - 1));
+#pragma unroll
+        for (int k = 0; k < TOGETHER; k++) body(x[k], j + k * ROW_LANES);
     }
-    for (int32_t j = 0; j < classes; j++) d[j] = __fdiv_rn(d[j], total);
-    d[label] = __fsub_rn(d[label], 1.0f);
-    return log(static_cast<double>(total)) - (static_cast<double>(x[label]) - static_cast<double>(most));
 }
 
-__device__ inline double binary_loss(float* d, float x, float target)
+// softmax(x)[j] = power(x[j]) / total; the powers are added in the order of columns, whichever lanes have them.
+struct softmax {
+    float most, total;
+
+    __device__ float power(float x) const { return exp2_rounded(__fmul_rn(__fsub_rn(x, most), LOG2_E)); }
+};
+
+__device__ inline softmax softmax_of(const float* x, int64_t classes)
 {
-    const float e = exp2_rounded(__fmul_rn(-fabsf(x), LOG2_E));
-    *d = __fsub_rn(__fdiv_rn(x < 0 ? e : 1.0f, __fadd_rn(1.0f, e)), target);
-    return log1p(static_cast<double>(e)) + static_cast<double>(x > 0 ? x : 0) -
-           static_cast<double>(target) * static_cast<double>(x);
+    softmax s = {__ldg(x), 0};
+    for_columns(x, classes, [&](float v, int64_t) { s.most = v > s.most ? v : s.most; });
+#pragma unroll
+    for (int width = ROW_LANES / 2; width > 0; width /= 2) {
+        const float other = __shfl_xor_sync(ALL_LANES, s.most, width, ROW_LANES);
+        s.most = other > s.most ? other : s.most;
+    }
+    for_columns(x, classes, [&](float v, int64_t j) {
+        const float power = j < classes ? s.power(v) : 0;
+#pragma unroll
+        for (int k = 0; k < ROW_LANES; k++) s.total = __fadd_rn(s.total, __shfl_sync(ALL_LANES, power, k, ROW_LANES));
+    });
+    return s;
+}
+
+// By the lanes of a row, or with width 0 by those without one, which go along and write nothing. A label's lane writes the loss.
+__device__ inline void class_loss(const loss_job& s, int64_t i, int32_t width, float weight)
+{
+    const int32_t label = s.labels.label ? s.labels.label[s.id[i]] : -1, lane = threadIdx.x % ROW_LANES;
+    const float*  x = s.x.v + i * s.x.ld;
+    float *       d = s.d.v + i * s.d.ld, at_label = 0;
+    const softmax all = softmax_of(x, s.x.cols);
+    for_columns(x, s.x.cols, [&](float at, int64_t j) {
+        const float p = __fdiv_rn(all.power(at), all.total), g = j == label ? __fsub_rn(p, 1.0f) : p;
+        if (j == label) at_label = at;
+        if (j < width) d[j] = label < 0 ? 0 : __fmul_rn(g, weight);
+    });
+    if (width == 0 || lane != (label < 0 ? 0 : label % ROW_LANES)) return;
+    const double below = static_cast<double>(at_label) - static_cast<double>(all.most);
+    s.row_loss[i] = label < 0 ? 0 : log(static_cast<double>(all.total)) - below;
+}
+
+__device__ inline void binary_loss(const loss_job& s, int64_t i, float weight)
+{
+    const int64_t v = s.id[i];
+    const float   x = s.x.v[i * s.x.ld], e = exp2_rounded(__fmul_rn(-fabsf(x), LOG2_E));
+    float*        d = s.d.v + i * s.d.ld;
+    *d = 0;
+    s.row_loss[i] = 0;
+    if (!label_known(&s.labels, s.id[i])) return;
+    const float target = s.labels.label ? static_cast<float>(s.labels.label[v]) : s.labels.target[v];
+    *d = __fmul_rn(__fsub_rn(__fdiv_rn(x < 0 ? e : 1.0f, __fadd_rn(1.0f, e)), target), weight);
+    s.row_loss[i] = log1p(static_cast<double>(e)) + static_cast<double>(x > 0 ? x : 0) -
+                    static_cast<double>(target) * static_cast<double>(x);
 }
 
 static GGNNI_KERNEL(40, THREADS) loss_rows(const __grid_constant__ loss_job s)
 {
-    const int64_t known = size_of(s.known);
+    const int64_t known = size_of(s.known), last = size_of(s.x.rows) - 1;
     const float   weight = known ? __frcp_rn(static_cast<float>(known)) : 0;
-    for_items(size_of(s.x.rows), [&](int64_t i) {
-        const int64_t v = s.id[i];
-        const bool    has = label_known(&s.labels, s.id[i]);
-        const float*  x = s.x.v + i * s.x.ld;
-        float*        d = s.d.v + i * s.d.ld;
-        double        loss = 0;
-        if (has && s.x.cols > 1) loss = class_loss(d, x, static_cast<int32_t>(s.x.cols), s.labels.label[v]);
-        else if (has)
-            loss = binary_loss(d, *x, s.labels.label ? static_cast<float>(s.labels.label[v]) : s.labels.target[v]);
-        s.row_loss[i] = loss;
-        for (int32_t j = 0; j < s.x.cols; j++) d[j] = has ? __fmul_rn(d[j], weight) : 0;
+    for_rows(s.x, [&](int64_t i, int32_t width) {
+        if (s.x.cols > 1) class_loss(s, least(i, last), width, weight);
+        else if (width && threadIdx.x % ROW_LANES == 0) binary_loss(s, i, weight);
     });
 }
 

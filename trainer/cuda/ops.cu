@@ -410,7 +410,8 @@ static void cuda_loss(net* n, mat dlogits, mat logits, const mini_batch* b)
     stage_timer    timed(n, NET_LOSS);
     const loss_job s = {dense_of(dlogits), dense_of(logits), n->data.labels, b->blocks.id,
                         n->row_loss,       b->known,         n->sums};
-    cudaError_t    done = launch(loss_rows, blocks_of(logits.rows.max), THREADS, stream_of(n), s);
+    const int64_t  tiles = tiles_of(logits.rows.max, THREADS / ROW_LANES);
+    cudaError_t    done = launch(loss_rows, grid_of(tiles, THREADS), THREADS, stream_of(n), s);
     check(n, first_error(done, launch(sum_losses, 1, THREADS, stream_of(n), s)), "the loss");
 }
 
