@@ -129,14 +129,14 @@ class Launches:
         self.per_turn("sort_rows", "entry", y.sources, bytes=8 * y.sources + 16 * y.edges)
 
     # ---- what layers have in common ----------------------------------------------------------------------------------
-    def lists(self, kernel, lists, edges, columns, distinct, own=0):
-        """A thread a list and four columns; a turn is four edges. own: lists with a row of their own. Bytes: rows, indices,
-        offsets, sums."""
+    def lists(self, kernel, lists, edges, columns, distinct, own=0, copied=0):
+        """A thread a list and four columns; a turn is four edges. own: lists with a row of their own; copied: as many are
+        written too. Bytes: rows, indices, offsets, sums."""
         first, turn = self.of(kernel, "list_and_turn"), self.of(kernel, "edge_chunk")
         more = math.ceil(edges / lists / turn["units"]) - 1
         trips = first["trips"] - (own == 0) + more * turn["trips"]  # the path's last wait is for the list's own row
         self.add(kernel, lists * columns / 4, first["insns"] + more * turn["units"] * turn["insns"], trips,
-                 bytes=4 * edges + 8 * lists + 4 * lists * columns, edges=edges + own, distinct=distinct, row=row_bytes(columns))
+                 bytes=4 * edges + 8 * lists + 4 * (lists + copied) * columns, edges=edges + own, distinct=distinct, row=row_bytes(columns))
 
     def lists_back(self, y, columns, own, through):
         """Over a transpose, four lists a thread and four columns. Most have one edge; at most as many as there are edges beyond one a
@@ -241,10 +241,10 @@ class Step(Launches):
 
     def sage(self, y):
         if y.index:
-            self.per_turn("copy_matrix", "element", y.targets * y.inp, bytes=8 * y.targets * y.inp)
+            self.lists("reduce_lists<own_and_mean,4>", y.targets, y.edges, y.inp, y.sources, y.targets, y.targets)
         else:
             self.gather(y.targets, y.inp)
-        self.lists(f"reduce_lists<sum_op<{y.rows},false>,4>", y.targets, y.edges, y.inp, y.sources)
+            self.lists("reduce_lists<sum_op<store_rows<float>,false>,4>", y.targets, y.edges, y.inp, y.sources)
         self.product(y.targets, y.out, 2 * y.inp)
 
     def sage_back(self, y):
@@ -365,7 +365,7 @@ FAMILIES = [
     ("gather of stored rows", "copy_rows<float,float,4,false,stored_rows>", "chunk", "chunk"),
     ("gather and mean, fused", "reduce_lists<sum_op<store_rows<float>,false>,4>", "edge_chunk", "edge and chunk"),
     ("gather and weighted sum, fused", "reduce_lists<sum_op<store_rows<float>,true>,4>", "edge_chunk", "edge and chunk"),
-    ("mean", "reduce_lists<sum_op<matrix_rows,false>,4>", "edge_chunk", "edge and chunk"),
+    ("mean, own row beside it", "reduce_lists<own_and_mean,4>", "edge_chunk", "edge and chunk"),
     ("its backward, through relu", "reduce_lists<back_op<through_layer>,4>", "four_lists", "four lists and chunk"),
     ("weighted sums", "reduce_lists<sum_op<matrix_rows,true>,4>", "edge_chunk", "edge and chunk"),
     ("transpose: fill", "fill_transpose", "edge", "edge"),
@@ -378,7 +378,6 @@ FAMILIES = [
     ("their backward", "finish_back<4>", "fields", "element"),
     ("sums over rows", "column_sums", "row", "row"),
     ("and their join", "add_column_sums", "segment", "segment"),
-    ("copies", "copy_matrix", "element", "element"),
     ("loss", "loss_rows", "row", "row"),
     ("Adam", "update", "parameter", "parameter"),
 ]

@@ -282,6 +282,31 @@ template <int V> GGNNI_KERNEL(40, THREADS) finish_back(const __grid_constant__ f
     });
 }
 
+// Means of rows, and left of each the target's own row, which is read before the list's rows and written after them, so that
+// no one waits for it.
+struct own_and_mean : ggnni::sum_op<ggnni::matrix_rows, false> {
+    using sums = ggnni::sum_op<ggnni::matrix_rows, false>;
+    float* own; // its rows are as far apart as the means
+
+    template <int N>
+    __device__ void reduce(ggnni::columns<N>& sum, int32_t v, int32_t column, int32_t begin, int32_t first, int32_t n) const
+    {
+        ggnni::chunk<float, N> x = {};
+        if (first == 0) x = ggnni::load_columns<N, ggnni::matrix_rows>(rows.own(v), column);
+        sums::reduce(sum, v, column, begin, first, n);
+        if (first == 0) ggnni::store_chunk<false>(own + v * ld_out + column, x);
+    }
+
+    template <int N> __device__ void finish(const ggnni::columns<N>& sum, int32_t v, int32_t column, int32_t n) const
+    {
+        const float            inverse = n ? __fdiv_rn(1.0f, static_cast<float>(n)) : 0.0f;
+        ggnni::chunk<float, N> y;
+#pragma unroll
+        for (int j = 0; j < N; j++) y.at[j] = __fmul_rn(sum.value[j], inverse);
+        ggnni::store_chunk<false>(out + v * ld_out + column, y);
+    }
+};
+
 // A layer's gradient of its input, which is summed over a transpose (ggnn_cuda.cuh, [8i]), before it is written: times the
 // factors of its rows, with rows of its own, through the activation and dropout of the layer before; 0 from the count
 // to the bound.

@@ -156,9 +156,10 @@ static void sage_mean_forward(net* n, layer* y, mat out)
     const float* weight = sage_weights(n, y);
     ggnn_scale by_weight = {NULL, y->dst, NULL}, *scale = weight ? &by_weight : NULL;
     if (weight) n->ops->scale_weights(n, y->dst, y->block, weight);
-    n->ops->read_rows(n, mat_columns(a, 0, y->in), targets(y, y->x));
+    if (!weight && !net_sums_in_parts(n, y)) n->ops->own_and_mean(n, mat_columns(a, 0, 2 * y->in), y->block, y->x);
+    else n->ops->read_rows(n, mat_columns(a, 0, y->in), targets(y, y->x));
     if (net_sums_in_parts(n, y)) net_mean_in_parts(n, y, mat_columns(a, y->in, y->in));
-    else n->ops->aggregate(n, mat_columns(a, y->in, y->in), NULL, GGNN_MEAN, y->block, scale, weight, y->x);
+    else if (weight) n->ops->aggregate(n, mat_columns(a, y->in, y->in), NULL, GGNN_MEAN, y->block, scale, weight, y->x);
     sage_mean_edges(n, y, a);
     n->ops->gemm(n, out, a, false, y->w.v, false, 0);                        /* out = a W        (D, out) */
 }
