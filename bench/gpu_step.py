@@ -251,7 +251,6 @@ class Step(Launches):
         self.product(2 * y.inp, y.out, y.targets)
         if y.index:
             self.product(y.targets, 2 * y.inp, y.out)
-            self.per_turn("scale_mean", "target", y.targets / 4, bytes=12 * y.targets)
             self.lists_back(y, y.inp, y.targets, True)
 
     def gat(self, y):

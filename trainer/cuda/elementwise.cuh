@@ -286,7 +286,7 @@ template <int V> GGNNI_KERNEL(40, THREADS) finish_back(const __grid_constant__ f
 // no one waits for it.
 struct own_and_mean : ggnni::sum_op<ggnni::matrix_rows, false> {
     using sums = ggnni::sum_op<ggnni::matrix_rows, false>;
-    float* own; // its rows are as far apart as the means
+    float *own, *inv; // own's rows are as far apart as the means; (D) the means' factors, or NULL
 
     template <int N>
     __device__ void reduce(ggnni::columns<N>& sum, int32_t v, int32_t column, int32_t begin, int32_t first, int32_t n) const
@@ -304,6 +304,7 @@ struct own_and_mean : ggnni::sum_op<ggnni::matrix_rows, false> {
 #pragma unroll
         for (int j = 0; j < N; j++) y.at[j] = __fmul_rn(sum.value[j], inverse);
         ggnni::store_chunk<false>(out + v * ld_out + column, y);
+        if (inv && column == 0) inv[v] = inverse;
     }
 };
 

@@ -336,7 +336,7 @@ static void cuda_aggregate(net* n, mat out, int32_t* arg, ggnn_reduce how, const
               "aggregation of stored rows");
 }
 
-static void cuda_own_and_mean(net* n, mat out, const ggnn_block* b, mat x)
+static void cuda_own_and_mean(net* n, mat out, float* inv, const ggnn_block* b, mat x)
 {
     const mat own = mat_columns(out, 0, x.cols), mean = mat_columns(out, x.cols, x.cols);
     if (!x.v) {
@@ -346,7 +346,7 @@ static void cuda_own_and_mean(net* n, mat out, const ggnn_block* b, mat x)
     }
     stage_timer              timed(n, NET_AGGREGATE);
     const ggnni::matrix_rows rows = {reinterpret_cast<const char*>(x.v), x.ld * 4, b->indices};
-    const own_and_mean       op = {{{}, rows, {nullptr, nullptr, 1, x.cols}, {}, ggnni::targets_of(b), 1, mean.v, mean.ld}, own.v};
+    const own_and_mean       op = {{{}, rows, {nullptr, nullptr, 1, x.cols}, {}, ggnni::targets_of(b), 1, mean.v, mean.ld}, own.v, inv};
     const uint64_t           grain = grain_of(own.v, own.ld, GGNN_F32) | grain_of(x.v, x.ld, GGNN_F32);
     check(n, ggnni::launch_lists(op, b, x.cols, 1, grain, stream_of(n)), "own rows and means");
 }

@@ -152,7 +152,8 @@ const model* model_of(const net_config* config, int32_t l); /* of layer l */
      clear       out = 0
      finish      h = dropout(activation(norm(x + bias))); x may be h
      finish_back dh in place, and the gradients of e's parameters; h.v NULL: aggregate_back has taken dh through
-     own_and_mean     out (D, 2 in) = [x_v | mean of x over the block], of sources x, whose first are the targets
+     own_and_mean     out (D, 2 in) = [x_v | mean of x over the block], of sources x, whose first are the targets; where x is a
+                 matrix inv (D), unless NULL, = the factors of scale_mean
      aggregate_back   dx = the sum of d over the transpose, with these factors; += own, of the first rows. Then, where it says
                  so, through activation and dropout of the layer before, whose outputs x were; NULL: none is asked for
      index_by_id indices = first + b->neighbor
@@ -191,7 +192,7 @@ const model* model_of(const net_config* config, int32_t l); /* of layer l */
     OP(void, aggregate,                                                                                          \
        (net * n, mat out, int32_t* arg, ggnn_reduce how, const ggnn_block* b, const ggnn_scale* s,               \
         const float* weight, mat x))                                                                             \
-    OP(void, own_and_mean, (net * n, mat out, const ggnn_block* b, mat x))                                       \
+    OP(void, own_and_mean, (net * n, mat out, float* inv, const ggnn_block* b, mat x))                           \
     OP(bool, aggregate_back,                                                                                     \
        (net * n, mat dx, const ggnn_block* t, const ggnn_scale* s, const float* weight, mat d, mat own,          \
         const layer* before))                                                                                    \

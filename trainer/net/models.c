@@ -154,9 +154,10 @@ static void sage_mean_forward(net* n, layer* y, mat out)
 {
     mat a = targets(y, y->a);                                                /* a = [x_v | mean] (D, 2 in), | edges' */
     const float* weight = sage_weights(n, y);
+    float* inv = y->dx.v && y->x.v ? y->dst : NULL; /* for backward */
     ggnn_scale by_weight = {NULL, y->dst, NULL}, *scale = weight ? &by_weight : NULL;
     if (weight) n->ops->scale_weights(n, y->dst, y->block, weight);
-    if (!weight && !net_sums_in_parts(n, y)) n->ops->own_and_mean(n, mat_columns(a, 0, 2 * y->in), y->block, y->x);
+    if (!weight && !net_sums_in_parts(n, y)) n->ops->own_and_mean(n, mat_columns(a, 0, 2 * y->in), inv, y->block, y->x);
     else n->ops->read_rows(n, mat_columns(a, 0, y->in), targets(y, y->x));
     if (net_sums_in_parts(n, y)) net_mean_in_parts(n, y, mat_columns(a, y->in, y->in));
     else if (weight) n->ops->aggregate(n, mat_columns(a, y->in, y->in), NULL, GGNN_MEAN, y->block, scale, weight, y->x);
@@ -175,8 +176,7 @@ static void sage_mean_backward(net* n, layer* y, mat dx, mat dout)
         net_mean_in_parts_back(n, dx, y, mat_columns(da, y->in, y->in));
         n->ops->add(n, dx, mat_columns(da, 0, y->in));
     } else {
-        if (!weight) n->ops->scale_mean(n, y->dst, y->block, false);         /* dx = the mean's transpose, + self */
-        ggnn_scale back = {y->dst, NULL, NULL};
+        ggnn_scale back = {y->dst, NULL, NULL};                              /* dx = the mean's transpose, + self */
         backward_through(n, y, dx, &back, weight, mat_columns(da, y->in, y->in), mat_columns(da, 0, y->in));
     }
 }
