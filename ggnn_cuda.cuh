@@ -6585,18 +6585,38 @@ template <int V> static GGNNI_KERNEL(80, THREADS, 3) scores_back(scores_back_job
     }
 }
 
-// datt = the segments' sums, in order: a thread a column, which goes through n / 256 of them one by one.
-static GGNNI_KERNEL(48, THREADS, 3)
-    add_segments(float* datt, const float* partial, ggnn_count n, int32_t width)
+// out[column] = part(0, column) + .. + part(segments - 1, column), one after the other. Too few threads have
+// a column for each to wait: a block takes 32 columns, of which each warp fetches 32 segments at a time, and
+// the first warp adds all of them.
+template <class P>
+__device__ inline void join_segments(float* out, int64_t columns, int64_t segments,
+                                     float (&memory)[THREADS][WARP], P part)
 {
-    const int64_t segments = (size_of(n) + SEGMENT - 1) / SEGMENT;
-    const int32_t column = static_cast<int32_t>(blockIdx.x * THREADS + threadIdx.x);
-    float         total = 0;
-    if (column >= width) return;
-    in_order<32>(
-        0, segments, [&](int64_t i) { return __ldg(partial + i * width + column); },
-        [&](float part, int64_t) { total = __fadd_rn(total, part); });
-    datt[column] = total;
+    const int64_t lane = threadIdx.x % WARP, own = threadIdx.x - lane, column = blockIdx.x * WARP + lane;
+    float         x[WARP], total = 0;
+#pragma unroll 1
+    for (int64_t first = 0; first < segments; first += THREADS) {
+        if (first + own < segments && column < columns) {
+#pragma unroll
+            for (int k = 0; k < WARP; k++) x[k] = part(least(first + own + k, segments - 1), column);
+#pragma unroll
+            for (int k = 0; k < WARP; k++) memory[own + k][lane] = x[k];
+        }
+        __syncthreads();
+        if (own == 0 && column < columns)
+            in_order<32>(
+                0, least(segments - first, THREADS), [&](int64_t i) { return memory[i][lane]; },
+                [&](float next, int64_t) { total = __fadd_rn(total, next); });
+        __syncthreads();
+    }
+    if (own == 0 && column < columns) out[column] = total;
+}
+
+static GGNNI_KERNEL(80, THREADS) add_segments(float* datt, const float* partial, ggnn_count n, int32_t width)
+{
+    __shared__ float memory[THREADS][WARP];
+    join_segments(datt, width, (size_of(n) + SEGMENT - 1) / SEGMENT, memory,
+                  [&](int64_t i, int64_t column) { return __ldg(partial + i * width + column); });
 }
 
 } // namespace ggnni
@@ -6635,7 +6655,7 @@ cudaError_t ggnn_cuda_scores_back(float* dz, int64_t ld_dz, float* datt, const f
     const int64_t tiles = tiles_of(tiles_of(n.max, SEGMENT) * s.chunks.by, THREADS);
     auto          kernel = floats == 4 ? scores_back<4> : floats == 2 ? scores_back<2> : scores_back<1>;
     cudaError_t   error = launch(kernel, grid_of(tiles, THREADS), THREADS, stream, s);
-    return first_error(error, launch(add_segments, tiles_of(width, THREADS), THREADS, stream, datt,
+    return first_error(error, launch(add_segments, tiles_of(width, WARP), THREADS, stream, datt,
                                      static_cast<const float*>(partial), n, width));
 }
 

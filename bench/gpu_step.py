@@ -167,7 +167,11 @@ class Launches:
             self.per_turn(self.wide(y, "finish_back")[0], "fields", y.targets * math.ceil(y.out / 8), bytes=12 * y.targets * y.out)
         segments = math.ceil(y.targets / ROWS)
         self.per_turn("column_sums", "row", segments * y.out, min(ROWS, y.targets), bytes=4 * y.targets * y.out)
-        self.per_turn("add_column_sums", "segment", y.out, segments, bytes=4 * segments * y.out)
+        self.join("add_column_sums", y.out, segments)
+
+    def join(self, kernel, columns, segments):
+        """A block for 32 columns. One of its warps adds, one segment after the other; only the waits for memory are counted."""
+        self.per_turn(kernel, "segment", math.ceil(columns / WARP) * BLOCK, segments, bytes=4 * segments * columns)
 
     def loss(self, y):
         # sixteen lanes a row, which read 64 columns together, in each of three passes
@@ -281,7 +285,7 @@ class Step(Launches):
         kernel, columns = self.wide(y, "scores_back")
         segments = math.ceil(rows / ROWS)
         self.per_turn(kernel, "row_chunk", segments * y.wide / columns, min(ROWS, rows), bytes=4 * rows * (3 * y.wide + y.heads))
-        self.per_turn("add_segments", "segment", y.wide, segments, bytes=4 * segments * y.wide)
+        self.join("add_segments", y.wide, segments)
 
 
 class Layer(namedtuple("Layer", "index targets sources edges inp out heads")):

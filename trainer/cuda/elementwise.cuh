@@ -457,7 +457,7 @@ static GGNNI_KERNEL(40, THREADS) normalise_back(const __grid_constant__ norm_job
     });
 }
 
-// ==== sums over rows: a thread 256 rows of a column, then a thread a column ================================
+// ==== sums over rows: a thread 256 rows of a column, then a block 32 columns ===============================
 
 __device__ inline int64_t segments_of(int64_t rows) { return (rows + ROWS - 1) / ROWS; }
 
@@ -486,12 +486,11 @@ static GGNNI_KERNEL(80, THREADS, 3)
     });
 }
 
-static GGNNI_KERNEL(64, THREADS, 3) add_column_sums(dense d, dense sums, int which, ggnn_count rows)
+static GGNNI_KERNEL(80, THREADS) add_column_sums(dense d, dense sums, int which, ggnn_count rows)
 {
-    const int64_t segments = segments_of(size_of(rows));
-    for_items(d.cols, [&](int64_t j) {
-        const float* first = sums.v + which * sums.ld + j;
-        d.v[j] = sum_of(0, segments, [&](int64_t s) { return __ldg(first + s * (3 * sums.ld)); });
+    __shared__ float memory[THREADS][WARP];
+    ggnni::join_segments(d.v, d.cols, segments_of(size_of(rows)), memory, [&](int64_t s, int64_t j) {
+        return __ldg(sums.v + (3 * s + which) * sums.ld + j);
     });
 }
 

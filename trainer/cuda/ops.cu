@@ -272,7 +272,7 @@ static cudaError_t sum_columns(const net* n, int which, mat dh, const epilogue* 
     cudaError_t   done = launch(column_sums, blocks_of(segments * dh.cols), THREADS, stream, sums, which, dense_of(dh),
                                 normed, e->normed.ld, columns(dh));
     for (int k = which; k <= (norm ? 2 : 0); k++)
-        done = first_error(done, launch(add_column_sums, blocks_of(dh.cols), THREADS, stream, dense_of(to[k].d), sums, k,
+        done = first_error(done, launch(add_column_sums, tiles_of(dh.cols, WARP), THREADS, stream, dense_of(to[k].d), sums, k,
                                         dh.rows));
     return done;
 }
