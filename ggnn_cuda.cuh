@@ -719,7 +719,7 @@ GGNN_CUDA_API cudaError_t ggnn_cuda_scores(float* el, const float* z, int64_t ld
                                            ggnn_count n, int32_t heads, int32_t width, cudaStream_t stream);
 
 // Two launches: a thread for each 256 rows and 1 to 4 columns, which leaves its sums in workspace (for
-// max_rows >= n.max); a thread a column, which adds these.
+// max_rows >= n.max); a block for each 32 columns, which adds these.
 GGNN_CUDA_API size_t ggnn_cuda_scores_back_workspace_bytes(int64_t max_rows, int32_t width);
 GGNN_CUDA_API cudaError_t ggnn_cuda_scores_back(float* dz, int64_t ld_dz, float* datt, const float* del,
                                                 const float* z, int64_t ld_z, const float* att, ggnn_count n,
