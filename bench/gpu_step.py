@@ -162,8 +162,8 @@ class Launches:
     def finish(self, y):
         self.per_turn(self.wide(y, "finish")[0], "fields", y.targets * math.ceil(y.out / 8), bytes=8 * y.targets * y.out)
 
-    def finish_back(self, y, through=False):
-        if not through:
+    def finish_back(self, y, activation):
+        if activation:
             self.per_turn(self.wide(y, "finish_back")[0], "fields", y.targets * math.ceil(y.out / 8), bytes=12 * y.targets * y.out)
         segments = math.ceil(y.targets / ROWS)
         self.per_turn("column_sums", "row", segments * y.out, min(ROWS, y.targets), bytes=4 * y.targets * y.out)
@@ -223,7 +223,7 @@ class Step(Launches):
             self.finish(y)
         self.loss(layers[-1])
         for y in reversed(layers):
-            self.finish_back(y, y.index < 2 and model != "GAT")  # aggregate_back was there
+            self.finish_back(y, y.index < 2 and model == "GAT")  # aggregate_back was there, or no activation is
             if y.index or model == "GAT":
                 self.transpose(y)
             backward(y)

@@ -154,8 +154,8 @@ static GGNNI_KERNEL(40, THREADS) mean_heads_back(dense da, dense dout, int32_t h
     });
 }
 
-// Rows from the count to the bound: a product over rows then has zeros to add.
-static GGNNI_KERNEL(40, THREADS) zero_tail(dense a, divider cols)
+// Rows from the count to the bound = 0: a product over rows then has zeros to add.
+__device__ inline void clear_tail(const dense& a, const divider& cols)
 {
     const int64_t first = size_of(a.rows);
     for_items((a.rows.max - first) * cols.by, [&](int64_t t) {
@@ -163,6 +163,8 @@ static GGNNI_KERNEL(40, THREADS) zero_tail(dense a, divider cols)
         a.v[(first + i) * a.ld + j] = 0;
     });
 }
+
+static GGNNI_KERNEL(40, THREADS) zero_tail(dense a, divider cols) { clear_tail(a, cols); }
 
 // ==== bias, activation, dropout: a thread 8 columns of a row ===============================================
 
@@ -503,6 +505,7 @@ struct loss_job {
     double*          row_loss;
     ggnn_count       known; // of the global batch
     net_sums*        sums;
+    divider          cols;
 };
 
 // *known += the labelled ones of nodes first(0) .. first(n - 1).
@@ -600,6 +603,7 @@ static GGNNI_KERNEL(40, THREADS) loss_rows(const __grid_constant__ loss_job s)
         if (s.x.cols > 1) class_loss(s, least(i, last), width, weight);
         else if (width && threadIdx.x % ROW_LANES == 0) binary_loss(s, i, weight);
     });
+    clear_tail(s.d, s.cols); // no activation follows, in whose backward that is done elsewhere
 }
 
 // One block: thread t adds rows t, t + 256, ..., thread 0 their sums, in order.

@@ -285,7 +285,8 @@ static void cuda_finish_back(net* n, mat dh, mat h, const epilogue* e)
     s.x = dense_of(dh);
     s.drop.act = e->act;
     cudaError_t done = cudaSuccess;
-    if (h.v) done = run(n, by_four(h) && by_four(dh) ? finish_back<4> : finish_back<1>, s);
+    const bool  changes = h.v && (e->act != ACTIVATION_NONE || e->threshold);
+    if (changes) done = run(n, by_four(h) && by_four(dh) ? finish_back<4> : finish_back<1>, s);
     if (e->gamma.v.v) done = first_error(done, sum_columns(n, 1, dh, e));
     if (e->gamma.v.v) done = first_error(done, run(n, normalise_back, norm_of(dh, dh, e)));
     check(n, first_error(done, sum_columns(n, 0, dh, e)), "bias and activation, backward");
@@ -424,7 +425,7 @@ static void cuda_loss(net* n, mat dlogits, mat logits, const mini_batch* b)
 {
     stage_timer    timed(n, NET_LOSS);
     const loss_job s = {dense_of(dlogits), dense_of(logits), n->data.labels, b->blocks.id,
-                        n->row_loss,       b->known,         n->sums};
+                        n->row_loss,       b->known,         n->sums,        columns(logits)};
     const int64_t  tiles = tiles_of(logits.rows.max, THREADS / ROW_LANES);
     cudaError_t    done = launch(loss_rows, grid_of(tiles, THREADS), THREADS, stream_of(n), s);
     check(n, first_error(done, launch(sum_losses, 1, THREADS, stream_of(n), s)), "the loss");

@@ -151,7 +151,8 @@ const model* model_of(const net_config* config, int32_t l); /* of layer l */
      add         out[: rows of a, :] += a
      clear       out = 0
      finish      h = dropout(activation(norm(x + bias))); x may be h
-     finish_back dh in place, and the gradients of e's parameters; h.v NULL: aggregate_back has taken dh through
+     finish_back dh in place, and the gradients of e's parameters; h.v NULL: aggregate_back has taken dh through. dh of the
+                 last layer is the loss's
      own_and_mean     out (D, 2 in) = [x_v | mean of x over the block], of sources x, whose first are the targets; where x is a
                  matrix inv (D), unless NULL, = the factors of scale_mean
      aggregate_back   dx = the sum of d over the transpose, with these factors; += own, of the first rows. Then, where it says
