@@ -719,7 +719,7 @@ GGNN_CUDA_API cudaError_t ggnn_cuda_scores(float* el, const float* z, int64_t ld
                                            ggnn_count n, int32_t heads, int32_t width, cudaStream_t stream);
 
 // Two launches: a thread for each 256 rows and 1 to 4 columns, which leaves its sums in workspace (for
-// max_rows >= n.max); a thread a column, which adds these.
+// max_rows >= n.max); a block for each 32 columns, which adds these.
 GGNN_CUDA_API size_t ggnn_cuda_scores_back_workspace_bytes(int64_t max_rows, int32_t width);
 GGNN_CUDA_API cudaError_t ggnn_cuda_scores_back(float* dz, int64_t ld_dz, float* datt, const float* del,
                                                 const float* z, int64_t ld_z, const float* att, ggnn_count n,
@@ -6732,18 +6732,38 @@ template <int V, bool DZ> static GGNNI_KERNEL(80, THREADS, 3) scores_back(scores
     }
 }
 
-// datt = the segments' sums, in order: a thread a column, which goes through n / 256 of them one by one.
-static GGNNI_KERNEL(48, THREADS, 3)
-    add_segments(float* datt, const float* partial, ggnn_count n, int32_t width)
+// out[column] = part(0, column) + .. + part(segments - 1, column), one after the other. Too few threads have
+// a column for each to wait: a block takes 32 columns, of which each warp fetches 32 segments at a time, and
+// the first warp adds all of them.
+template <class P>
+__device__ inline void join_segments(float* out, int64_t columns, int64_t segments,
+                                     float (&memory)[THREADS][WARP], P part)
 {
-    const int64_t segments = (size_of(n) + SEGMENT - 1) / SEGMENT;
-    const int32_t column = static_cast<int32_t>(blockIdx.x * THREADS + threadIdx.x);
-    float         total = 0;
-    if (column >= width) return;
-    in_order<32>(
-        0, segments, [&](int64_t i) { return __ldg(partial + i * width + column); },
-        [&](float part, int64_t) { total = __fadd_rn(total, part); });
-    datt[column] = total;
+    const int64_t lane = threadIdx.x % WARP, own = threadIdx.x - lane, column = blockIdx.x * WARP + lane;
+    float         x[WARP], total = 0;
+#pragma unroll 1
+    for (int64_t first = 0; first < segments; first += THREADS) {
+        if (first + own < segments && column < columns) {
+#pragma unroll
+            for (int k = 0; k < WARP; k++) x[k] = part(least(first + own + k, segments - 1), column);
+#pragma unroll
+            for (int k = 0; k < WARP; k++) memory[own + k][lane] = x[k];
+        }
+        __syncthreads();
+        if (own == 0 && column < columns)
+            in_order<32>(
+                0, least(segments - first, THREADS), [&](int64_t i) { return memory[i][lane]; },
+                [&](float next, int64_t) { total = __fadd_rn(total, next); });
+        __syncthreads();
+    }
+    if (own == 0 && column < columns) out[column] = total;
+}
+
+static GGNNI_KERNEL(80, THREADS) add_segments(float* datt, const float* partial, ggnn_count n, int32_t width)
+{
+    __shared__ float memory[THREADS][WARP];
+    join_segments(datt, width, (size_of(n) + SEGMENT - 1) / SEGMENT, memory,
+                  [&](int64_t i, int64_t column) { return __ldg(partial + i * width + column); });
 }
 
 // dz NULL: datt alone.
@@ -6761,7 +6781,7 @@ inline cudaError_t launch_scores_back(float* dz, int64_t ld_dz, float* datt, con
     auto kernel = floats == 4 ? scores_back<4, true> : floats == 2 ? scores_back<2, true> : scores_back<1, true>;
     if (!dz) kernel = floats == 4 ? scores_back<4, false> : floats == 2 ? scores_back<2, false> : scores_back<1, false>;
     cudaError_t error = launch(kernel, grid_of(tiles, THREADS), THREADS, stream, s);
-    return first_error(error, launch(add_segments, tiles_of(width, THREADS), THREADS, stream, datt,
+    return first_error(error, launch(add_segments, tiles_of(width, WARP), THREADS, stream, datt,
                                      static_cast<const float*>(partial), n, width));
 }
 

@@ -129,14 +129,14 @@ class Launches:
         self.per_turn("sort_rows", "entry", y.sources, bytes=8 * y.sources + 16 * y.edges)
 
     # ---- what layers have in common ----------------------------------------------------------------------------------
-    def lists(self, kernel, lists, edges, columns, distinct, own=0):
-        """A thread a list and four columns; a turn is four edges. own: lists with a row of their own. Bytes: rows, indices,
-        offsets, sums."""
+    def lists(self, kernel, lists, edges, columns, distinct, own=0, copied=0):
+        """A thread a list and four columns; a turn is four edges. own: lists with a row of their own; copied: as many are
+        written too. Bytes: rows, indices, offsets, sums."""
         first, turn = self.of(kernel, "list_and_turn"), self.of(kernel, "edge_chunk")
         more = math.ceil(edges / lists / turn["units"]) - 1
         trips = first["trips"] - (own == 0) + more * turn["trips"]  # the path's last wait is for the list's own row
         self.add(kernel, lists * columns / 4, first["insns"] + more * turn["units"] * turn["insns"], trips,
-                 bytes=4 * edges + 8 * lists + 4 * lists * columns, edges=edges + own, distinct=distinct, row=row_bytes(columns))
+                 bytes=4 * edges + 8 * lists + 4 * (lists + copied) * columns, edges=edges + own, distinct=distinct, row=row_bytes(columns))
 
     def four_lists(self, kernel, next_unit, lists, more, columns, **bytes_and_rows):
         """Four lists a thread and four columns, the i-th entries of all at once; `more` entries are not the first of their lists, and
@@ -164,15 +164,23 @@ class Launches:
     def finish(self, y):
         self.per_turn(self.wide(y, "finish")[0], "fields", y.targets * math.ceil(y.out / 8), bytes=8 * y.targets * y.out)
 
-    def finish_back(self, y, through=False):
-        if not through:
+    def finish_back(self, y, activation):
+        if activation:
             self.per_turn(self.wide(y, "finish_back")[0], "fields", y.targets * math.ceil(y.out / 8), bytes=12 * y.targets * y.out)
         segments = math.ceil(y.targets / ROWS)
         self.per_turn("column_sums", "row", segments * y.out, min(ROWS, y.targets), bytes=4 * y.targets * y.out)
-        self.per_turn("add_column_sums", "segment", y.out, segments, bytes=4 * segments * y.out)
+        self.join("add_column_sums", y.out, segments)
+
+    def join(self, kernel, columns, segments):
+        """A block for 32 columns. One of its warps adds, one segment after the other; only the waits for memory are counted."""
+        self.per_turn(kernel, "segment", math.ceil(columns / WARP) * BLOCK, segments, bytes=4 * segments * columns)
 
     def loss(self, y):
-        self.per_turn("loss_rows", "row", y.targets, bytes=8 * y.targets * y.out)
+        # sixteen lanes a row, which read 64 columns together, in each of three passes
+        row, passes = self.of("loss_rows", "row"), [self.of("loss_rows", unit) for unit in ("greatest", "powers", "gradient")]
+        more = math.ceil(y.out / 64) - 1
+        self.add("loss_rows", 16 * y.targets, row["insns"] + more * sum(p["units"] * p["insns"] for p in passes),
+                 row["trips"] + more * sum(p["trips"] for p in passes), bytes=8 * y.targets * y.out)
         self.per_turn("sum_losses", "row", BLOCK, bytes=8 * y.targets)
 
     def attention(self, y, loops):
@@ -226,7 +234,7 @@ class Step(Launches):
             self.finish(y)
         self.loss(layers[-1])
         for y in reversed(layers):
-            self.finish_back(y, y.index < 2 and model != "GAT")  # aggregate_back was there
+            self.finish_back(y, y.index < 2 and model == "GAT")  # aggregate_back was there, or no activation is
             if y.index or model == "GAT":
                 self.transpose(y)
             backward(y)
@@ -248,17 +256,16 @@ class Step(Launches):
 
     def sage(self, y):
         if y.index:
-            self.per_turn("copy_matrix", "element", y.targets * y.inp, bytes=8 * y.targets * y.inp)
+            self.lists("reduce_lists<own_and_mean,4>", y.targets, y.edges, y.inp, y.sources, y.targets, y.targets)
         else:
             self.gather(y.targets, y.inp)
-        self.lists(f"reduce_lists<sum_op<{y.rows},false>,4>", y.targets, y.edges, y.inp, y.sources)
+            self.lists("reduce_lists<sum_op<store_rows<float>,false>,4>", y.targets, y.edges, y.inp, y.sources)
         self.product(y.targets, y.out, 2 * y.inp)
 
     def sage_back(self, y):
         self.product(2 * y.inp, y.out, y.targets)
         if y.index:
             self.product(y.targets, 2 * y.inp, y.out)
-            self.per_turn("scale_mean", "target", y.targets / 4, bytes=12 * y.targets)
             self.lists_back(y, y.inp, y.targets, True)
 
     def gat(self, y):
@@ -268,7 +275,6 @@ class Step(Launches):
         self.scores(y, y.sources)
         self.scores(y, y.targets)
         self.attention(y, y.targets)
-        self.per_turn("mean_heads", "element_and_head", y.targets * y.out, bytes=8 * y.targets * y.out)
 
     def scores(self, y, rows, matrices=1):
         """Sixteen columns of a row and head at once, by a thread for one or four of them; a turn is two such chunks."""
@@ -291,7 +297,7 @@ class Step(Launches):
         kernel = kernel.replace(">", ",false>")
         segments = math.ceil(rows / ROWS)
         self.per_turn(kernel, "row_chunk", segments * y.wide / columns, min(ROWS, rows), bytes=4 * rows * (y.wide + y.heads))
-        self.per_turn("add_segments", "segment", y.wide, segments, bytes=4 * segments * y.wide)
+        self.join("add_segments", y.wide, segments)
 
 
 class Layer(namedtuple("Layer", "index targets sources edges inp out heads")):
@@ -374,7 +380,7 @@ FAMILIES = [
     ("gather of stored rows", "copy_rows<float,float,4,false,stored_rows>", "chunk", "chunk"),
     ("gather and mean, fused", "reduce_lists<sum_op<store_rows<float>,false>,4>", "edge_chunk", "edge and chunk"),
     ("gather and weighted sum, fused", "reduce_lists<sum_op<store_rows<float>,true>,4>", "edge_chunk", "edge and chunk"),
-    ("mean", "reduce_lists<sum_op<matrix_rows,false>,4>", "edge_chunk", "edge and chunk"),
+    ("mean, own row beside it", "reduce_lists<own_and_mean,4>", "edge_chunk", "edge and chunk"),
     ("its backward, through relu", "reduce_lists<back_op<through_layer>,4>", "four_lists", "four lists and chunk"),
     ("weighted sums", "reduce_lists<sum_op<matrix_rows,true>,4>", "edge_chunk", "edge and chunk"),
     ("transpose: fill", "fill_transpose", "edge", "edge"),
@@ -387,7 +393,6 @@ FAMILIES = [
     ("their backward", "finish_back<4>", "fields", "element"),
     ("sums over rows", "column_sums", "row", "row"),
     ("and their join", "add_column_sums", "segment", "segment"),
-    ("copies", "copy_matrix", "element", "element"),
     ("loss", "loss_rows", "row", "row"),
     ("Adam", "update", "parameter", "parameter"),
 ]

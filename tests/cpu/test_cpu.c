@@ -135,7 +135,7 @@ TEST(an_epilogue_counts_its_rows_and_those_of_its_norm)
         for (int backward = 0; backward < 2; backward++)
             for (int rows = 5; rows <= N; rows += 55) {
                 begin(n, backward);
-                n->ops->finish(n, mat_head(h, (ggnn_count){NULL, rows}), e);
+                n->ops->finish(n, mat_head(h, (ggnn_count){NULL, rows}), mat_head(h, (ggnn_count){NULL, rows}), e);
                 counted(n, "epilogue", NET_ELEMENTWISE, (norm ? 3 : 2) * 4 * rows * 8, 0);
                 begin(n, backward);
                 n->ops->finish_back(n, mat_head(dh, (ggnn_count){NULL, rows}), mat_head(h, (ggnn_count){NULL, rows}), e);
@@ -359,7 +359,7 @@ TEST(activations_and_their_gradients_are_those_of_the_ends_of_floats)
         e.act = (activation)act;
         e.id = n->whole.batch.blocks.id;
         memcpy(h.v, end, sizeof end);
-        n->ops->finish(n, h, &e);
+        n->ops->finish(n, h, h, &e);
         for (int j = 0; j < ENDS; j++) {
             const float x = end[j], below = act == ACTIVATION_RELU ? 0 : act == ACTIVATION_ELU ? expm1f(x) : x;
             if (!CHECK(same(h.v[j], x < 0 ? below : x) || fabsf(h.v[j] - (x < 0 ? below : x)) < 1e-6f)) printf("  %d of %g: %g\n", act, (double)x, (double)h.v[j]);
@@ -421,7 +421,7 @@ TEST(an_element_whose_field_is_the_threshold_is_kept)
                 e.threshold = threshold;
                 e.layer = l;
                 memcpy(x.v, was, sizeof was);
-                n->ops->finish(n, x, &e);
+                n->ops->finish(n, x, x, &e);
                 check_dropped(n, "an epilogue", x, was, l, threshold);
                 memcpy(was, d.v, sizeof was);
                 n->ops->finish_back(n, d, x, &e);
@@ -499,7 +499,7 @@ TEST(a_norm_of_any_width_is_that_of_sixteen_folded_sums)
         for (int j = 0; j < cols; j++) g[j] = dh.v[j] * e.gamma.v.v[j];
         const float middle = folded(g, NULL, cols) / (float)cols, slope = folded(g, x, cols) / (float)cols;
         for (int j = 0; j < cols; j++) g[j] = (g[j] - middle - x[j] * slope) * inverse;
-        n->ops->finish(n, h, &e);
+        n->ops->finish(n, h, h, &e);
         n->ops->finish_back(n, dh, h, &e);
         const size_t bytes = (size_t)cols * sizeof *x;
         if (!CHECK(!memcmp(h.v, y, bytes) && !memcmp(normed, x, bytes) && !memcmp(dh.v, g, bytes) && !memcmp(inv_deviation, &inverse, sizeof inverse)))
@@ -526,10 +526,10 @@ TEST(rows_of_a_long_matrix_come_out_as_those_of_a_short_one)
             epilogue e = epilogue_of(n, 0, variant, normed, inv_deviation);
             memcpy(alone, h.v, sizeof alone);
             one.v = alone;
-            n->ops->finish(n, h, &e);
+            n->ops->finish(n, h, h, &e);
             for (int64_t i = 0; i < LONG; i += SHORT) {
                 e = epilogue_of(n, i, variant, normed, inv_deviation);
-                n->ops->finish(n, short_part(one, i), &e);
+                n->ops->finish(n, short_part(one, i), short_part(one, i), &e);
             }
             if (!CHECK(memcmp(alone, h.v, sizeof alone) == 0)) printf("  epilogue %d, norm %d\n", variant, norm);
             memcpy(alone, dh.v, sizeof alone);

@@ -10,6 +10,8 @@
 
 #include "tests/cuda_net.h"
 
+#include "trainer/net/layers.h"
+
 extern "C" {
 #include "tests/edge_rows.h"
 #include "tests/folder.h"
@@ -110,6 +112,8 @@ TEST(wide_rows_and_many_heads_take_the_cpus_steps)
         c.hidden = 35;
         if (k.model == NET_GAT) c.heads = c.out_heads = 5;
         compare(opened, &l, c, 16, 3, k.name);
+        c.residual = false; // the norm reads what attention left
+        if (k.model == NET_GAT) compare(opened, &l, c, 16, 3, "gat, no residual");
     }
 }
 
@@ -122,6 +126,40 @@ TEST(steps_without_labels_teach_nothing)
     CHECK_NEAR(take_step(&gpu, &l, 0), 0, 0);
     for (float g : values(&gpu, net_state_of(gpu.n).grad)) CHECK_NEAR(g, 0, 0);
     close_run(&gpu);
+}
+
+// Logits of all sizes, equal ones and no numbers; classes by ones, tens and more than are read at once; some nodes without a label.
+TEST(a_loss_has_the_gradient_of_the_cpus_bit_by_bit)
+{
+    for (int32_t classes : {1, 2, 15, 16, 17, 47, 64, 65, 130}) {
+        lesson l(70, 5, 9, classes);
+        for (int v = 0; v < 70; v += 7) {
+            l.f->label[v] = -1;
+            l.f->target[v] = NAN;
+        }
+        std::vector<float> logits(static_cast<size_t>(70 * mat_padded(classes))), d[2] = {logits, logits};
+        for (size_t i = 0; i < logits.size(); i++) logits[i] = std::ldexp(std::sin(static_cast<float>(i)), static_cast<int>(i % 9) - 2);
+        for (size_t i = 3; i < logits.size(); i += 50) logits[i] = logits[i - 1];
+        logits[static_cast<size_t>(mat_padded(classes) * 5)] = NAN;
+        std::vector<double> loss[2] = {std::vector<double>(70), std::vector<double>(70)};
+        for (int on = 0; on < 2; on++) {
+            run r;
+            open_run(&r, on ? opened : cpu_device, &l, config_of(kinds[0], 1, classes, true), nullptr, 0);
+            const mat h = r.n->layer[0].h;
+            CHECK_EQ(h.ld, mat_padded(classes));
+            device_upload(r.where, h.v, logits.data(), logits.size() * sizeof(float));
+            r.n->ops->loss(r.n, r.n->dlogits, h, net_whole(r.n));
+            device_download(r.where, d[on].data(), r.n->dlogits.v, d[on].size() * sizeof(float));
+            device_download(r.where, loss[on].data(), r.n->row_loss, 70 * sizeof(double));
+            CHECK_STR(r.where->failed.text, "");
+            close_run(&r);
+        }
+        int differ = 0;
+        for (size_t i = 0; i < d[0].size(); i++) differ += !(d[0][i] == d[1][i] || (d[0][i] != d[0][i] && d[1][i] != d[1][i]));
+        for (size_t v = 0; v < 70; v++) // logarithms of two libraries
+            differ += !(std::fabs(loss[1][v] - loss[0][v]) <= 1e-13 * (1 + std::fabs(loss[0][v])) || (v == 5 && loss[1][v] != loss[1][v]));
+        if (!CHECK_EQ(differ, 0)) printf("  %d classes\n", classes);
+    }
 }
 
 // ==== the programs =========================================================================================
@@ -1155,6 +1193,7 @@ int main(int argc, char** argv)
     RUN(every_model_takes_the_cpus_steps_in_mini_batches);
     RUN(a_larger_graph_takes_the_cpus_steps);
     RUN(wide_rows_and_many_heads_take_the_cpus_steps);
+    RUN(a_loss_has_the_gradient_of_the_cpus_bit_by_bit);
     RUN(steps_without_labels_teach_nothing);
     RUN(the_program_on_a_gpu_writes_the_cpus_log);
     RUN(train_cu_on_a_gpu_takes_the_steps_of_train_c);

@@ -72,7 +72,8 @@ TEST(scores_take_any_number_of_rows) // segments of 256, and more threads' work 
         CHECK(scores_back_same(rows, 3, 24, alignments[rows % 4], rows % 2 * 300));
     }
     CHECK(scores_same(5000, 2, 2, alignments[0], 0));
-    CHECK(scores_back_same(2600, 8, 800, alignments[3], 0)); // 11 segments of 800 columns, one by one
+    CHECK(scores_back_same(2600, 8, 800, alignments[3], 0)); // 11 segments of 800 columns
+    CHECK(scores_back_same(75300, 3, 33, alignments[1], 0)); // 295 segments, more than are fetched together; columns of two blocks
 }
 
 // ---- fused attention ------------------------------------------------------------

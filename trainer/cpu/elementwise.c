@@ -186,7 +186,7 @@ void cpu_mean_heads_back(net* n, mat da, mat dout, int32_t heads)
 /* ==== forward: bias, norm, activation, dropout, a row at a time ================================================ */
 
 typedef struct {
-    mat h, dh, sums; /* the last two: backward */
+    mat h, x, dh, sums; /* x: forward; the last two: backward */
     const epilogue* e;
     dropout drop;
 } finish_job;
@@ -258,17 +258,18 @@ static void finish_rows(void* context, int64_t begin, int64_t end)
     int32_t cols = job->h.cols;
     for (int64_t i = begin; i < end; i++) {
         float* h = row_of(job->h, i);
-        for (int32_t j = 0; j < cols; j++) h[j] += bias[j];
+        const float* x = row_of(job->x, i);
+        for (int32_t j = 0; j < cols; j++) h[j] = x[j] + bias[j];
         if (e->gamma.v.v) normalise(h, row_of(e->normed, i), &e->inv_deviation[i], e, cols);
         activate(h, cols, e->act);
         if (e->threshold) drop_row(h, cols, &job->drop, i);
     }
 }
 
-void cpu_finish(net* n, mat h, const epilogue* e)
+void cpu_finish(net* n, mat h, mat x, const epilogue* e)
 {
     double start = cpu_start();
-    finish_job job = {h, h, n->column_sums, e, dropout_of(n, e->id, e->threshold, e->layer)};
+    finish_job job = {.h = h, .x = x, .e = e, .drop = dropout_of(n, e->id, e->threshold, e->layer)};
     for_rows(h, finish_rows, &job);
     cpu_stop(n, NET_ELEMENTWISE, start, (e->gamma.v.v ? 3 : 2) * bytes_of(h));
 }
@@ -344,7 +345,7 @@ static void add_segments(mat d, mat sums, int64_t segments, int which)
 void cpu_finish_back(net* n, mat dh, mat h, const epilogue* e)
 {
     double start = cpu_start();
-    finish_job job = {h, dh, n->column_sums, e, dropout_of(n, e->id, e->threshold, e->layer)};
+    finish_job job = {.h = h, .dh = dh, .sums = n->column_sums, .e = e, .drop = dropout_of(n, e->id, e->threshold, e->layer)};
     int64_t segments = (mat_rows(h) + SEGMENT - 1) / SEGMENT;
     parallel_for(segments, 1, finish_back_segment, &job);
     add_segments(e->bias.d, job.sums, segments, 0);

@@ -365,6 +365,13 @@ void cpu_aggregate(net* n, mat out, int32_t* arg, ggnn_reduce how, const ggnn_bl
     cpu_stop(n, x.v ? NET_AGGREGATE : NET_GATHER, start, aggregate_bytes(b, out, element));
 }
 
+void cpu_own_and_mean(net* n, mat out, float* inv, const ggnn_block* b, mat x)
+{
+    cpu_read_rows(n, mat_columns(out, 0, x.cols), mat_head(x, b->num_dst));
+    cpu_aggregate(n, mat_columns(out, x.cols, x.cols), NULL, GGNN_MEAN, b, NULL, NULL, x);
+    if (inv) cpu_scale_mean(n, inv, b, false);
+}
+
 bool cpu_aggregate_back(net* n, mat dx, const ggnn_block* t, const ggnn_scale* s, const float* weight, mat d, mat own,
                         const layer* before)
 {

@@ -154,8 +154,8 @@ static GGNNI_KERNEL(40, THREADS) mean_heads_back(dense da, dense dout, int32_t h
     });
 }
 
-// Rows from the count to the bound: a product over rows then has zeros to add.
-static GGNNI_KERNEL(40, THREADS) zero_tail(dense a, divider cols)
+// Rows from the count to the bound = 0: a product over rows then has zeros to add.
+__device__ inline void clear_tail(const dense& a, const divider& cols)
 {
     const int64_t first = size_of(a.rows);
     for_items((a.rows.max - first) * cols.by, [&](int64_t t) {
@@ -163,6 +163,8 @@ static GGNNI_KERNEL(40, THREADS) zero_tail(dense a, divider cols)
         a.v[(first + i) * a.ld + j] = 0;
     });
 }
+
+static GGNNI_KERNEL(40, THREADS) zero_tail(dense a, divider cols) { clear_tail(a, cols); }
 
 // ==== bias, activation, dropout: a thread 8 columns of a row ===============================================
 
@@ -215,7 +217,7 @@ template <int V> __device__ inline void store_part(float* row, int64_t first, in
 }
 
 struct finish_job {
-    dense        h, dh;
+    dense        h, x; // x: what h is made of; backward: dh, in place
     const float* bias; // NULL: added before
     dropout      drop;
     divider      parts; // of a row
@@ -244,7 +246,7 @@ template <int V> GGNNI_KERNEL(40, THREADS) finish(const __grid_constant__ finish
     for_items(size_of(s.h.rows) * s.parts.by, [&](int64_t t) {
         const int64_t i = quotient(t, s.parts), part = t - i * s.parts.by;
         float         x[FIELDS];
-        load_part<V>(x, s.h.v + i * s.h.ld, part * FIELDS, s.h.cols);
+        load_part<V>(x, s.x.v + i * s.x.ld, part * FIELDS, s.h.cols);
         if (s.bias) {
             float b[FIELDS];
             load_part<1>(b, s.bias, part * FIELDS, s.h.cols); // parameters lie without gaps: unaligned
@@ -268,7 +270,7 @@ template <int V> GGNNI_KERNEL(40, THREADS) finish_back(const __grid_constant__ f
         const int64_t i = quotient(t, s.parts), part = t - i * s.parts.by;
         float         d[FIELDS] = {}, h[FIELDS];
         if (i < rows) {
-            load_part<V>(d, s.dh.v + i * s.dh.ld, part * FIELDS, s.h.cols);
+            load_part<V>(d, s.x.v + i * s.x.ld, part * FIELDS, s.h.cols);
             load_part<V>(h, s.h.v + i * s.h.ld, part * FIELDS, s.h.cols);
 #pragma unroll
             for (int k = 0; k < FIELDS; k++) {
@@ -278,9 +280,35 @@ template <int V> GGNNI_KERNEL(40, THREADS) finish_back(const __grid_constant__ f
             }
             if (s.drop.act != ACTIVATION_RELU && s.drop.threshold) drop(d, s.drop, i, part);
         }
-        store_part<V>(s.dh.v + i * s.dh.ld, part * FIELDS, s.h.cols, d);
+        store_part<V>(s.x.v + i * s.x.ld, part * FIELDS, s.h.cols, d);
     });
 }
+
+// Means of rows, and left of each the target's own row, which is read before the list's rows and written after them, so that
+// no one waits for it.
+struct own_and_mean : ggnni::sum_op<ggnni::matrix_rows, false> {
+    using sums = ggnni::sum_op<ggnni::matrix_rows, false>;
+    float *own, *inv; // own's rows are as far apart as the means; (D) the means' factors, or NULL
+
+    template <int N>
+    __device__ void reduce(ggnni::columns<N>& sum, int32_t v, int32_t column, int32_t begin, int32_t first, int32_t n) const
+    {
+        ggnni::chunk<float, N> x = {};
+        if (first == 0) x = ggnni::load_columns<N, ggnni::matrix_rows>(rows.own(v), column);
+        sums::reduce(sum, v, column, begin, first, n);
+        if (first == 0) ggnni::store_chunk<false>(own + v * ld_out + column, x);
+    }
+
+    template <int N> __device__ void finish(const ggnni::columns<N>& sum, int32_t v, int32_t column, int32_t n) const
+    {
+        const float            inverse = n ? __fdiv_rn(1.0f, static_cast<float>(n)) : 0.0f;
+        ggnni::chunk<float, N> y;
+#pragma unroll
+        for (int j = 0; j < N; j++) y.at[j] = __fmul_rn(sum.value[j], inverse);
+        ggnni::store_chunk<false>(out + v * ld_out + column, y);
+        if (inv && column == 0) inv[v] = inverse;
+    }
+};
 
 // A layer's gradient of its input, which is summed over a transpose (ggnn_cuda.cuh, [8i]), before it is written: times the
 // factors of its rows, with rows of its own, through the activation and dropout of the layer before; 0 from the count
@@ -289,29 +317,28 @@ struct through_layer {
     using rows = ggnni::matrix_rows;
     static constexpr int  BLOCKS = 3, TOGETHER = 2; // more rows do not fit into the registers
     static constexpr bool OWN = false, WEIGHTED = false;
-    const float *         dst, *own, *self, *gate; // NULL: ones, none, ones, no layer before
-    int64_t              ld_own, ld_gate, bound;
-    ggnn_count           num_own;
-    float                scale, unused;
+    const float *         dst, *own, *self, *gate; // NULL, but gate: ones, none, ones
+    int64_t               ld_own, ld_gate, bound;
+    ggnn_count            num_own;
+    float                 scale;
+    int32_t               opens; // 0: no layer before; gate is anything that can be read
 
     __device__ int64_t written(int64_t) const { return bound; }
     __device__ int32_t owners() const { return static_cast<int32_t>(size_of(num_own)); }
 
-    // What is read here is read together: rows of one's own, and which columns go through. (relu's output is positive
-    // exactly where it was kept.)
+    // Rows of one's own and of the gate are read together, without a branch. relu's output is positive exactly where it was
+    // kept.
     template <int N, int U> __device__ void apply(ggnni::chunk<float, N> (&y)[U], int32_t v, int32_t end, int32_t owners, int32_t column) const
     {
         ggnni::chunk<float, N> h[U];
-        if (gate)
 #pragma unroll
-            for (int k = 0; k < U; k++) h[k] = ggnni::load_chunk<N>(gate + least(v + k, bound - 1) * ld_gate + column);
+        for (int k = 0; k < U; k++) h[k] = ggnni::load_chunk<N>(gate + least(v + k, bound - 1) * ld_gate + column);
         if (dst) multiply<N>(y, dst, v, end);
         if (own && v < num_own.max) add_own<N>(y, v, end, owners, column);
-        if (!gate) return;
 #pragma unroll
         for (int k = 0; k < U; k++) {
 #pragma unroll
-            for (int j = 0; j < N; j++) y[k].at[j] = h[k].at[j] > 0 ? __fmul_rn(y[k].at[j], scale) : 0;
+            for (int j = 0; j < N; j++) y[k].at[j] = !opens || h[k].at[j] > 0 ? __fmul_rn(y[k].at[j], scale) : 0;
         }
     }
 
@@ -347,9 +374,9 @@ struct through_layer {
 
 struct norm_job {
     dense        h; // forward: h; backward: dh
-    const float *bias, *gamma, *beta;
+    const float *x, *bias, *gamma, *beta; // x: forward, what h is made of
     float*       normed;
-    int64_t      ld_normed;
+    int64_t      ld_x, ld_normed;
     float*       inv_deviation;
 };
 
@@ -377,10 +404,11 @@ static GGNNI_KERNEL(40, THREADS) normalise(const __grid_constant__ norm_job s)
     const float epsilon = 1e-5f, cols = static_cast<float>(s.h.cols);
     const int   lane = threadIdx.x % ROW_LANES;
     for_rows(s.h, [&](int64_t i, int32_t width) {
-        float *h = s.h.v + i * s.h.ld, *normed = s.normed + i * s.ld_normed, part = 0, squares = 0;
+        const float* x = s.x + i * s.ld_x;
+        float *      h = s.h.v + i * s.h.ld, *normed = s.normed + i * s.ld_normed, part = 0, squares = 0;
 #pragma unroll 1
         for (int32_t j = lane; j < width; j += ROW_LANES) {
-            h[j] = __fadd_rn(h[j], s.bias[j]);
+            h[j] = __fadd_rn(x[j], s.bias[j]);
             part = __fadd_rn(part, h[j]);
         }
         const float mean = __fdiv_rn(fold(part), cols);
@@ -420,7 +448,7 @@ static GGNNI_KERNEL(40, THREADS) normalise_back(const __grid_constant__ norm_job
     });
 }
 
-// ==== sums over rows: a thread 256 rows of a column, then a thread a column ================================
+// ==== sums over rows: a thread 256 rows of a column, then a block 32 columns ===============================
 
 __device__ inline int64_t segments_of(int64_t rows) { return (rows + ROWS - 1) / ROWS; }
 
@@ -449,16 +477,15 @@ static GGNNI_KERNEL(80, THREADS, 3)
     });
 }
 
-static GGNNI_KERNEL(64, THREADS, 3) add_column_sums(dense d, dense sums, int which, ggnn_count rows)
+static GGNNI_KERNEL(80, THREADS) add_column_sums(dense d, dense sums, int which, ggnn_count rows)
 {
-    const int64_t segments = segments_of(size_of(rows));
-    for_items(d.cols, [&](int64_t j) {
-        const float* first = sums.v + which * sums.ld + j;
-        d.v[j] = sum_of(0, segments, [&](int64_t s) { return __ldg(first + s * (3 * sums.ld)); });
+    __shared__ float memory[THREADS][WARP];
+    ggnni::join_segments(d.v, d.cols, segments_of(size_of(rows)), memory, [&](int64_t s, int64_t j) {
+        return __ldg(sums.v + (3 * s + which) * sums.ld + j);
     });
 }
 
-// ==== loss: a thread a row =================================================================================
+// ==== loss: 16 lanes a row =================================================================================
 
 struct loss_job {
     dense            d, x;
@@ -467,6 +494,7 @@ struct loss_job {
     double*          row_loss;
     ggnn_count       known; // of the global batch
     net_sums*        sums;
+    divider          cols;
 };
 
 // *known += the labelled ones of nodes first(0) .. first(n - 1).
@@ -486,43 +514,85 @@ static GGNNI_KERNEL(40, THREADS)
     count_labels(known, labels, n, [](int64_t v) { return static_cast<ggnn_node>(v); });
 }
 
-__device__ inline double class_loss(float* d, const float* x, int32_t classes, int32_t label)
+// body(x, j) of this lane's columns of a row, four read together, by all lanes: beyond the last column it comes again.
+template <class F> __device__ inline void for_columns(const float* row, int64_t columns, F body)
 {
-    float most = x[0], total = 0;
-    for (int32_t j = 1; j < classes; j++) most = x[j] > most ? x[j] : most;
-    for (int32_t j = 0; j < classes; j++) {
-        d[j] = exp2_rounded(__fmul_rn(__fsub_rn(x[j], most), LOG2_E));
-        total = __fadd_rn(total, d[j]);
+    constexpr int TOGETHER = 4;
+#pragma unroll 1
+    for (int64_t first = 0; first < columns; first += TOGETHER * ROW_LANES) {
+        const int64_t j = first + threadIdx.x % ROW_LANES;
+        float         x[TOGETHER];
+#pragma unroll
+        for (int k = 0; k < TOGETHER; k++) x[k] = __ldg(row + least(j + k * ROW_LANES, columns - 1));
+#pragma unroll
+        for (int k = 0; k < TOGETHER; k++) body(x[k], j + k * ROW_LANES);
     }
-    for (int32_t j = 0; j < classes; j++) d[j] = __fdiv_rn(d[j], total);
-    d[label] = __fsub_rn(d[label], 1.0f);
-    return log(static_cast<double>(total)) - (static_cast<double>(x[label]) - static_cast<double>(most));
 }
 
-__device__ inline double binary_loss(float* d, float x, float target)
+// softmax(x)[j] = power(x[j]) / total; the powers are added in the order of columns, whichever lanes have them.
+struct softmax {
+    float most, total;
+
+    __device__ float power(float x) const { return exp2_rounded(__fmul_rn(__fsub_rn(x, most), LOG2_E)); }
+};
+
+__device__ inline softmax softmax_of(const float* x, int64_t classes)
 {
-    const float e = exp2_rounded(__fmul_rn(-fabsf(x), LOG2_E));
-    *d = __fsub_rn(__fdiv_rn(x < 0 ? e : 1.0f, __fadd_rn(1.0f, e)), target);
-    return log1p(static_cast<double>(e)) + static_cast<double>(x > 0 ? x : 0) -
-           static_cast<double>(target) * static_cast<double>(x);
+    softmax s = {__ldg(x), 0};
+    for_columns(x, classes, [&](float v, int64_t) { s.most = v > s.most ? v : s.most; });
+#pragma unroll
+    for (int width = ROW_LANES / 2; width > 0; width /= 2) {
+        const float other = __shfl_xor_sync(ALL_LANES, s.most, width, ROW_LANES);
+        s.most = other > s.most ? other : s.most;
+    }
+    for_columns(x, classes, [&](float v, int64_t j) {
+        const float power = j < classes ? s.power(v) : 0;
+#pragma unroll
+        for (int k = 0; k < ROW_LANES; k++) s.total = __fadd_rn(s.total, __shfl_sync(ALL_LANES, power, k, ROW_LANES));
+    });
+    return s;
+}
+
+// By the lanes of a row, or with width 0 by those without one, which go along and write nothing. A label's lane writes the loss.
+__device__ inline void class_loss(const loss_job& s, int64_t i, int32_t width, float weight)
+{
+    const int32_t label = s.labels.label ? s.labels.label[s.id[i]] : -1, lane = threadIdx.x % ROW_LANES;
+    const float*  x = s.x.v + i * s.x.ld;
+    float *       d = s.d.v + i * s.d.ld, at_label = 0;
+    const softmax all = softmax_of(x, s.x.cols);
+    for_columns(x, s.x.cols, [&](float at, int64_t j) {
+        const float p = __fdiv_rn(all.power(at), all.total), g = j == label ? __fsub_rn(p, 1.0f) : p;
+        if (j == label) at_label = at;
+        if (j < width) d[j] = label < 0 ? 0 : __fmul_rn(g, weight);
+    });
+    if (width == 0 || lane != (label < 0 ? 0 : label % ROW_LANES)) return;
+    const double below = static_cast<double>(at_label) - static_cast<double>(all.most);
+    s.row_loss[i] = label < 0 ? 0 : log(static_cast<double>(all.total)) - below;
+}
+
+__device__ inline void binary_loss(const loss_job& s, int64_t i, float weight)
+{
+    const int64_t v = s.id[i];
+    const float   x = s.x.v[i * s.x.ld], e = exp2_rounded(__fmul_rn(-fabsf(x), LOG2_E));
+    float*        d = s.d.v + i * s.d.ld;
+    *d = 0;
+    s.row_loss[i] = 0;
+    if (!label_known(&s.labels, s.id[i])) return;
+    const float target = s.labels.label ? static_cast<float>(s.labels.label[v]) : s.labels.target[v];
+    *d = __fmul_rn(__fsub_rn(__fdiv_rn(x < 0 ? e : 1.0f, __fadd_rn(1.0f, e)), target), weight);
+    s.row_loss[i] = log1p(static_cast<double>(e)) + static_cast<double>(x > 0 ? x : 0) -
+                    static_cast<double>(target) * static_cast<double>(x);
 }
 
 static GGNNI_KERNEL(40, THREADS) loss_rows(const __grid_constant__ loss_job s)
 {
-    const int64_t known = size_of(s.known);
+    const int64_t known = size_of(s.known), last = size_of(s.x.rows) - 1;
     const float   weight = known ? __frcp_rn(static_cast<float>(known)) : 0;
-    for_items(size_of(s.x.rows), [&](int64_t i) {
-        const int64_t v = s.id[i];
-        const bool    has = label_known(&s.labels, s.id[i]);
-        const float*  x = s.x.v + i * s.x.ld;
-        float*        d = s.d.v + i * s.d.ld;
-        double        loss = 0;
-        if (has && s.x.cols > 1) loss = class_loss(d, x, static_cast<int32_t>(s.x.cols), s.labels.label[v]);
-        else if (has)
-            loss = binary_loss(d, *x, s.labels.label ? static_cast<float>(s.labels.label[v]) : s.labels.target[v]);
-        s.row_loss[i] = loss;
-        for (int32_t j = 0; j < s.x.cols; j++) d[j] = has ? __fmul_rn(d[j], weight) : 0;
+    for_rows(s.x, [&](int64_t i, int32_t width) {
+        if (s.x.cols > 1) class_loss(s, least(i, last), width, weight);
+        else if (width && threadIdx.x % ROW_LANES == 0) binary_loss(s, i, weight);
     });
+    clear_tail(s.d, s.cols); // no activation follows, in whose backward that is done elsewhere
 }
 
 // One block: thread t adds rows t, t + 256, ..., thread 0 their sums, in order.

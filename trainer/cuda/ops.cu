@@ -235,9 +235,9 @@ static void cuda_drop(net* n, mat x, const ggnn_node* id, uint32_t threshold, in
     check(n, run(n, by_four(x) ? drop_rows<4> : drop_rows<1>, job_of(n, x, id, threshold, l)), "dropout");
 }
 
-static norm_job norm_of(mat h, const epilogue* e)
+static norm_job norm_of(mat h, mat x, const epilogue* e)
 {
-    return {dense_of(h), e->bias.v.v, e->gamma.v.v, e->beta.v.v, e->normed.v, e->normed.ld, e->inv_deviation};
+    return {dense_of(h), x.v, e->bias.v.v, e->gamma.v.v, e->beta.v.v, e->normed.v, x.ld, e->normed.ld, e->inv_deviation};
 }
 
 static cudaError_t run(const net* n, void (*kernel)(norm_job), const norm_job& s)
@@ -246,15 +246,18 @@ static cudaError_t run(const net* n, void (*kernel)(norm_job), const norm_job& s
     return launch(kernel, grid_of(tiles, THREADS), THREADS, stream_of(n), s);
 }
 
-static void cuda_finish(net* n, mat h, const epilogue* e)
+static void cuda_finish(net* n, mat h, mat x, const epilogue* e)
 {
     stage_timer timed(n, NET_ELEMENTWISE);
     finish_job  s = job_of(n, h, e->id, e->threshold, e->layer);
-    cudaError_t done = cudaSuccess;
+    const bool  norm = e->gamma.v.v != nullptr;
+    cudaError_t done = norm ? run(n, normalise, norm_of(h, x, e)) : cudaSuccess;
     s.drop.act = e->act;
-    if (e->gamma.v.v) done = run(n, normalise, norm_of(h, e));
-    else s.bias = e->bias.v.v;
-    check(n, first_error(done, run(n, by_four(h) ? finish<4> : finish<1>, s)), "bias and activation");
+    if (!norm) {
+        s.x = dense_of(x);
+        s.bias = e->bias.v.v;
+    }
+    check(n, first_error(done, run(n, by_four(h) && by_four(x) ? finish<4> : finish<1>, s)), "bias and activation");
 }
 
 // d = the sum over rows of dh; with norm also dgamma's and dbeta's, which read it before.
@@ -269,7 +272,7 @@ static cudaError_t sum_columns(const net* n, int which, mat dh, const epilogue* 
     cudaError_t   done = launch(column_sums, blocks_of(segments * dh.cols), THREADS, stream, sums, which, dense_of(dh),
                                 normed, e->normed.ld, columns(dh));
     for (int k = which; k <= (norm ? 2 : 0); k++)
-        done = first_error(done, launch(add_column_sums, blocks_of(dh.cols), THREADS, stream, dense_of(to[k].d), sums, k,
+        done = first_error(done, launch(add_column_sums, tiles_of(dh.cols, WARP), THREADS, stream, dense_of(to[k].d), sums, k,
                                         dh.rows));
     return done;
 }
@@ -279,12 +282,13 @@ static void cuda_finish_back(net* n, mat dh, mat h, const epilogue* e)
     stage_timer timed(n, NET_ELEMENTWISE);
     finish_job s = job_of(n, h, e->id, e->threshold, e->layer);
     s.h.rows = dh.rows;
-    s.dh = dense_of(dh);
+    s.x = dense_of(dh);
     s.drop.act = e->act;
     cudaError_t done = cudaSuccess;
-    if (h.v) done = run(n, by_four(h) && by_four(dh) ? finish_back<4> : finish_back<1>, s);
+    const bool  changes = h.v && (e->act != ACTIVATION_NONE || e->threshold);
+    if (changes) done = run(n, by_four(h) && by_four(dh) ? finish_back<4> : finish_back<1>, s);
     if (e->gamma.v.v) done = first_error(done, sum_columns(n, 1, dh, e));
-    if (e->gamma.v.v) done = first_error(done, run(n, normalise_back, norm_of(dh, e)));
+    if (e->gamma.v.v) done = first_error(done, run(n, normalise_back, norm_of(dh, dh, e)));
     check(n, first_error(done, sum_columns(n, 0, dh, e)), "bias and activation, backward");
 }
 
@@ -333,14 +337,29 @@ static void cuda_aggregate(net* n, mat out, int32_t* arg, ggnn_reduce how, const
               "aggregation of stored rows");
 }
 
+static void cuda_own_and_mean(net* n, mat out, float* inv, const ggnn_block* b, mat x)
+{
+    const mat own = mat_columns(out, 0, x.cols), mean = mat_columns(out, x.cols, x.cols);
+    if (!x.v) {
+        cuda_read_rows(n, own, mat_head(x, b->num_dst));
+        cuda_aggregate(n, mean, nullptr, GGNN_MEAN, b, nullptr, nullptr, x);
+        return;
+    }
+    stage_timer              timed(n, NET_AGGREGATE);
+    const ggnni::matrix_rows rows = ggnni::rows_of(x.v, x.ld, b->indices);
+    const own_and_mean       op = {{{}, rows, {nullptr, nullptr, 1, x.cols}, {}, ggnni::targets_of(b), 1, mean.v, mean.ld}, own.v, inv};
+    const uint64_t           grain = grain_of(own.v, own.ld, GGNN_F32) | grain_of(x.v, x.ld, GGNN_F32);
+    check(n, ggnni::launch_lists(op, b, x.cols, 1, grain, stream_of(n)), "own rows and means");
+}
+
 static bool cuda_aggregate_back(net* n, mat dx, const ggnn_block* t, const ggnn_scale* s, const float* weight, mat d, mat own,
                                 const layer* before)
 {
     stage_timer timed(n, NET_AGGREGATE);
     const bool           opens = before && before->finish.act == ACTIVATION_RELU;
-    const mat            h = opens ? before->h : mat{}, rows = s->self ? d : own; // GCN's own rows are d's
-    const through_layer  then = {s->dst, rows.v, s->self, h.v, rows.ld, h.ld, dx.rows.max, rows.rows,
-                                 opens ? ggnn_dropout_scale(before->finish.threshold) : 1.0f, 0};
+    const mat            h = opens ? before->h : d, rows = s->self ? d : own; // GCN's own rows are d's
+    const through_layer  then = {s->dst, rows.v, s->self, h.v, rows.ld, opens ? h.ld : 0, dx.rows.max, rows.rows,
+                                 opens ? ggnn_dropout_scale(before->finish.threshold) : 1.0f, opens};
     const uint64_t       grain = grain_of(dx.v, dx.ld, GGNN_F32) | grain_of(d.v, d.ld, GGNN_F32) |
                            grain_of(rows.v, rows.ld, GGNN_F32) | grain_of(h.v, h.ld, GGNN_F32);
     check(n, ggnni::launch_back(dx.v, dx.ld, t, s->src, {weight, t->edge, 1, d.cols},
@@ -408,8 +427,9 @@ static void cuda_loss(net* n, mat dlogits, mat logits, const mini_batch* b)
 {
     stage_timer    timed(n, NET_LOSS);
     const loss_job s = {dense_of(dlogits), dense_of(logits), n->data.labels, b->blocks.id,
-                        n->row_loss,       b->known,         n->sums};
-    cudaError_t    done = launch(loss_rows, blocks_of(logits.rows.max), THREADS, stream_of(n), s);
+                        n->row_loss,       b->known,         n->sums,        columns(logits)};
+    const int64_t  tiles = tiles_of(logits.rows.max, THREADS / ROW_LANES);
+    cudaError_t    done = launch(loss_rows, grid_of(tiles, THREADS), THREADS, stream_of(n), s);
     check(n, first_error(done, launch(sum_losses, 1, THREADS, stream_of(n), s)), "the loss");
 }
 

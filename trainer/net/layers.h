@@ -21,11 +21,11 @@ typedef struct { /* a parameter and its gradient, of one shape; v NULL: the laye
 
 /* ---- what follows a layer's linear part ----------------------------------------------------------------------- */
 
-/* h = dropout(activation(norm(h + bias))), in one pass and in place. The residual is added before. */
+/* h = dropout(activation(norm(x + bias))), in one pass; x may be h. The residual is added before. */
 typedef enum { ACTIVATION_NONE, ACTIVATION_RELU, ACTIVATION_ELU } activation;
 typedef struct {
     param      bias, gamma, beta;      /* (1, cols) each; gamma and beta: layer norm */
-    mat        normed;                 /* (D, cols) saved for backward: (h + bias - mean) / deviation */
+    mat        normed;                 /* (D, cols) saved for backward: (x + bias - mean) / deviation */
     float*     inv_deviation;          /* (D) saved for backward: 1 / deviation */
     activation act;
     uint32_t   threshold;              /* of dropout; 0: none. Its field is keyed by node, column, layer */
@@ -73,6 +73,9 @@ struct layer {
        layer 0, where no one wants it */
     mat      x, h, dx;
 
+    /* what `finish` makes h of: h itself, or a matrix that forward leaves for backward */
+    mat      linear;
+
     /* dh has been through activation and dropout already */
     bool     through;
 
@@ -111,7 +114,7 @@ struct model {
     activation act;
     void (*plan)(net*, layer*);                             /* parameters and memory */
     void (*transform)(net*, layer*, mat x, int64_t first);  /* or NULL */
-    void (*forward)(net*, layer*, mat out);                 /* out (D, out) of y->x over y->block, without bias */
+    void (*forward)(net*, layer*, mat out);                 /* out (D, out) of y->x over y->block, without bias; or y->linear is */
     void (*backward)(net*, layer*, mat dx, mat dout);       /* gradients of weights; dx (S, in) unless dx.v is NULL */
     int traits;                                             /* of net_trait */
 };
@@ -147,8 +150,11 @@ const model* model_of(const net_config* config, int32_t l); /* of layer l */
      drop        dropout in place, of rows of nodes `id`, which layer l reads
      add         out[: rows of a, :] += a
      clear       out = 0
-     finish      h = dropout(activation(norm(h + bias)))
-     finish_back dh in place, and the gradients of e's parameters; h.v NULL: aggregate_back has taken dh through
+     finish      h = dropout(activation(norm(x + bias))); x may be h
+     finish_back dh in place, and the gradients of e's parameters; h.v NULL: aggregate_back has taken dh through. dh of the
+                 last layer is the loss's
+     own_and_mean     out (D, 2 in) = [x_v | mean of x over the block], of sources x, whose first are the targets; where x is a
+                 matrix inv (D), unless NULL, = the factors of scale_mean
      aggregate_back   dx = the sum of d over the transpose, with these factors; += own, of the first rows. Then, where it says
                  so, through activation and dropout of the layer before, whose outputs x were; NULL: none is asked for
      index_by_id indices = first + b->neighbor
@@ -177,7 +183,7 @@ const model* model_of(const net_config* config, int32_t l); /* of layer l */
     OP(void, drop, (net * n, mat x, const ggnn_node* id, uint32_t threshold, int32_t l))                         \
     OP(void, add, (net * n, mat out, mat a))                                                                     \
     OP(void, clear, (net * n, mat out))                                                                          \
-    OP(void, finish, (net * n, mat h, const epilogue* e))                                                        \
+    OP(void, finish, (net * n, mat h, mat x, const epilogue* e))                                                 \
     OP(void, finish_back, (net * n, mat dh, mat h, const epilogue* e))                                           \
     OP(void, transpose, (net * n, ggnn_block * t, const ggnn_block* b))                                          \
     OP(void, index_by_id, (net * n, int32_t* indices, const ggnn_block* b, int32_t first))                       \
@@ -187,6 +193,7 @@ const model* model_of(const net_config* config, int32_t l); /* of layer l */
     OP(void, aggregate,                                                                                          \
        (net * n, mat out, int32_t* arg, ggnn_reduce how, const ggnn_block* b, const ggnn_scale* s,               \
         const float* weight, mat x))                                                                             \
+    OP(void, own_and_mean, (net * n, mat out, float* inv, const ggnn_block* b, mat x))                           \
     OP(bool, aggregate_back,                                                                                     \
        (net * n, mat dx, const ggnn_block* t, const ggnn_scale* s, const float* weight, mat d, mat own,          \
         const layer* before))                                                                                    \

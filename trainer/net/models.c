@@ -154,11 +154,13 @@ static void sage_mean_forward(net* n, layer* y, mat out)
 {
     mat a = targets(y, y->a);                                                /* a = [x_v | mean] (D, 2 in), | edges' */
     const float* weight = sage_weights(n, y);
+    float* inv = y->dx.v && y->x.v ? y->dst : NULL; /* for backward */
     ggnn_scale by_weight = {NULL, y->dst, NULL}, *scale = weight ? &by_weight : NULL;
     if (weight) n->ops->scale_weights(n, y->dst, y->block, weight);
-    n->ops->read_rows(n, mat_columns(a, 0, y->in), targets(y, y->x));
+    if (!weight && !net_sums_in_parts(n, y)) n->ops->own_and_mean(n, mat_columns(a, 0, 2 * y->in), inv, y->block, y->x);
+    else n->ops->read_rows(n, mat_columns(a, 0, y->in), targets(y, y->x));
     if (net_sums_in_parts(n, y)) net_mean_in_parts(n, y, mat_columns(a, y->in, y->in));
-    else n->ops->aggregate(n, mat_columns(a, y->in, y->in), NULL, GGNN_MEAN, y->block, scale, weight, y->x);
+    else if (weight) n->ops->aggregate(n, mat_columns(a, y->in, y->in), NULL, GGNN_MEAN, y->block, scale, weight, y->x);
     sage_mean_edges(n, y, a);
     n->ops->gemm(n, out, a, false, y->w.v, false, 0);                        /* out = a W        (D, out) */
 }
@@ -174,8 +176,7 @@ static void sage_mean_backward(net* n, layer* y, mat dx, mat dout)
         net_mean_in_parts_back(n, dx, y, mat_columns(da, y->in, y->in));
         n->ops->add(n, dx, mat_columns(da, 0, y->in));
     } else {
-        if (!weight) n->ops->scale_mean(n, y->dst, y->block, false);         /* dx = the mean's transpose, + self */
-        ggnn_scale back = {y->dst, NULL, NULL};
+        ggnn_scale back = {y->dst, NULL, NULL};                              /* dx = the mean's transpose, + self */
         backward_through(n, y, dx, &back, weight, mat_columns(da, y->in, y->in), mat_columns(da, 0, y->in));
     }
 }
@@ -195,7 +196,7 @@ static void sage_pool_transform(net* n, layer* y, mat x, int64_t first)
 {
     mat z = mat_part(y->z_here, first, x.rows);
     n->ops->gemm(n, z, x, false, y->w_pool.v, false, 0);                     /* z = relu(x W_pool + b)  (S, in) */
-    n->ops->finish(n, z, &y->pooled);
+    n->ops->finish(n, z, z, &y->pooled);
 }
 
 static void sage_pool_forward(net* n, layer* y, mat out)
@@ -313,10 +314,13 @@ static void gat_terms_back(net* n, layer* y)
 static void gat_forward(net* n, layer* y, mat out)
 {
     const ggnn_gat_layer all = gat_layer(y);
+    const int32_t averaged = y->last ? y->att.heads : 1;
+    mat a = targets(y, y->a);
     if (all.term) gat_terms(n, y);
     n->ops->scores(n, y->att.er, targets(y, y->z), y->a_r.v); /* er = z a_r        (D, K) */
     n->ops->attend(n, &all);                                  /* a = softmax(..) z (D, K width), saved with lse */
-    n->ops->mean_heads(n, out, targets(y, y->a), y->last ? y->att.heads : 1);
+    if (averaged > 1 || n->config.residual) n->ops->mean_heads(n, out, a, averaged);
+    else y->linear = a;
 }
 
 static void gat_backward(net* n, layer* y, mat dx, mat dout)

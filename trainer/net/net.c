@@ -353,10 +353,11 @@ static void forward_layer(net* n, layer* y, mat out)
         y->targets = mat_head(y->residual, y->block->num_dst);
         n->ops->read_rows(n, y->targets, mat_head(y->x, y->block->num_dst));
     }
+    y->linear = out;
     y->model->forward(n, y, out);
     if (y->w_res.v.v) n->ops->gemm(n, out, y->targets, false, y->w_res.v, false, 1);
     else if (n->config.residual) n->ops->add(n, out, y->targets);
-    n->ops->finish(n, out, &y->finish);
+    n->ops->finish(n, out, y->linear, &y->finish);
 }
 
 /* The last layer's output. */
