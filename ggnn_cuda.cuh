@@ -6677,7 +6677,7 @@ inline cudaError_t launch_dots(float* out, const float* x, int64_t ld_x, const f
 }
 
 struct scores_back_job {
-    float *      dz, *partial; // dz or NULL; partial (segments, width)
+    float *      dz, *partial; // partial (segments, width)
     const float *del, *z, *att;
     int64_t      ld_dz, ld_z;
     ggnn_count   n;
@@ -6685,8 +6685,8 @@ struct scores_back_job {
     divider      chunks, per_head; // of a row; of a head
 };
 
-// ROWS rows from u on, of one head: dz += del * att, with DZ; sum += del * z.
-template <int V, int ROWS, bool DZ>
+// ROWS rows from u on, of one head: dz += del * att, sum += del * z.
+template <int V, int ROWS>
 __device__ inline void scores_back_rows(const scores_back_job& s, int64_t u, int64_t head, const float* z,
                                         float* dz, const chunk<float, V>& att, chunk<float, V>& sum)
 {
@@ -6696,25 +6696,24 @@ __device__ inline void scores_back_rows(const scores_back_job& s, int64_t u, int
     for (int j = 0; j < ROWS; j++) {
         del[j] = __ldg(s.del + (u + j) * s.heads + head);
         z_row[j] = load_chunk<V>(z + (u + j) * s.ld_z);
-        if (DZ) dz_row[j] = *reinterpret_cast<const chunk<float, V>*>(dz + (u + j) * s.ld_dz);
+        dz_row[j] = *reinterpret_cast<const chunk<float, V>*>(dz + (u + j) * s.ld_dz);
     }
 #pragma unroll
     for (int j = 0; j < ROWS; j++) {
 #pragma unroll
         for (int i = 0; i < V; i++) {
             sum.at[i] = __fadd_rn(sum.at[i], __fmul_rn(del[j], z_row[j].at[i]));
-            if (DZ) dz_row[j].at[i] = __fadd_rn(dz_row[j].at[i], __fmul_rn(del[j], att.at[i]));
+            dz_row[j].at[i] = __fadd_rn(dz_row[j].at[i], __fmul_rn(del[j], att.at[i]));
         }
-        if (DZ) store_chunk<false>(dz + (u + j) * s.ld_dz, dz_row[j]);
+        store_chunk<false>(dz + (u + j) * s.ld_dz, dz_row[j]);
     }
 }
 
 // A thread goes down the V columns of one chunk over 256 rows, which are a segment of datt's sum. No two
 // threads have a number in common.
-// 16-byte loads: 4 in 2 instances
-template <int V, bool DZ> static GGNNI_KERNEL(80, THREADS, 3) scores_back(scores_back_job s)
+// 16-byte loads: 4 in 1 instances
+template <int V> static GGNNI_KERNEL(80, THREADS, 3) scores_back(scores_back_job s)
 {
-    constexpr int ROWS = DZ ? 4 : 8;
     const int64_t n = size_of(s.n), items = (n + SEGMENT - 1) / SEGMENT * s.chunks.by;
     const int64_t step = static_cast<int64_t>(gridDim.x) * THREADS;
     for (int64_t t = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; t < items; t += step) {
@@ -6724,10 +6723,9 @@ template <int V, bool DZ> static GGNNI_KERNEL(80, THREADS, 3) scores_back(scores
         chunk<float, V>       sum = {};
         int64_t               u = segment * SEGMENT;
 #pragma unroll 1
-        for (; u + ROWS <= end; u += ROWS)
-            scores_back_rows<V, ROWS, DZ>(s, u, head, s.z + c * V, DZ ? s.dz + c * V : nullptr, att, sum);
+        for (; u + 4 <= end; u += 4) scores_back_rows<V, 4>(s, u, head, s.z + c * V, s.dz + c * V, att, sum);
 #pragma unroll 1
-        for (; u < end; u++) scores_back_rows<V, 1, DZ>(s, u, head, s.z + c * V, DZ ? s.dz + c * V : nullptr, att, sum);
+        for (; u < end; u++) scores_back_rows<V, 1>(s, u, head, s.z + c * V, s.dz + c * V, att, sum);
         store_chunk<false>(s.partial + segment * s.width + c * V, sum);
     }
 }
@@ -6759,30 +6757,14 @@ __device__ inline void join_segments(float* out, int64_t columns, int64_t segmen
     if (own == 0 && column < columns) out[column] = total;
 }
 
-static GGNNI_KERNEL(80, THREADS) add_segments(float* datt, const float* partial, ggnn_count n, int32_t width)
+// The sums of n rows' segments. Those of `before` rows come before them.
+static GGNNI_KERNEL(80, THREADS)
+    add_segments(float* datt, const float* partial, ggnn_count n, int32_t width, ggnn_count before)
 {
     __shared__ float memory[THREADS][WARP];
+    partial += (size_of(before) + SEGMENT - 1) / SEGMENT * width;
     join_segments(datt, width, (size_of(n) + SEGMENT - 1) / SEGMENT, memory,
                   [&](int64_t i, int64_t column) { return __ldg(partial + i * width + column); });
-}
-
-// dz NULL: datt alone.
-inline cudaError_t launch_scores_back(float* dz, int64_t ld_dz, float* datt, const float* del, const float* z,
-                                      int64_t ld_z, const float* att, ggnn_count n, int32_t heads, int32_t width,
-                                      float* partial, cudaStream_t stream)
-{
-    const uint64_t  grains = grain(dz, ld_dz) | grain(z, ld_z) | grain(att, 0) | grain(partial, 0);
-    const int       floats = floats_of(grains, width / heads);
-    scores_back_job s = {};
-    s.dz = dz, s.partial = partial, s.del = del, s.z = z, s.att = att;
-    s.ld_dz = ld_dz, s.ld_z = ld_z, s.n = n, s.heads = heads, s.width = width;
-    s.chunks = divide_by(width / floats), s.per_head = divide_by(width / heads / floats);
-    const int64_t tiles = tiles_of(tiles_of(n.max, SEGMENT) * s.chunks.by, THREADS);
-    auto kernel = floats == 4 ? scores_back<4, true> : floats == 2 ? scores_back<2, true> : scores_back<1, true>;
-    if (!dz) kernel = floats == 4 ? scores_back<4, false> : floats == 2 ? scores_back<2, false> : scores_back<1, false>;
-    cudaError_t error = launch(kernel, grid_of(tiles, THREADS), THREADS, stream, s);
-    return first_error(error, launch(add_segments, tiles_of(width, WARP), THREADS, stream, datt,
-                                     static_cast<const float*>(partial), n, width));
 }
 
 } // namespace ggnni
@@ -6811,8 +6793,18 @@ cudaError_t ggnn_cuda_scores_back(float* dz, int64_t ld_dz, float* datt, const f
     GGNNI_CUDA_REQUIRE(known(n) == 0 || (del && att && workspace));
     GGNNI_CUDA_REQUIRE(ggnni_matrix_given(z, ld_z, known(n), width));
     GGNNI_CUDA_REQUIRE(ggnni_matrix_given(dz, ld_dz, known(n), width));
-    return launch_scores_back(dz, ld_dz, datt, del, z, ld_z, att, n, heads, width,
-                              static_cast<float*>(workspace), stream);
+    float*          partial = static_cast<float*>(workspace);
+    const uint64_t  grains = grain(dz, ld_dz) | grain(z, ld_z) | grain(att, 0) | grain(partial, 0);
+    const int       floats = floats_of(grains, width / heads);
+    scores_back_job s = {};
+    s.dz = dz, s.partial = partial, s.del = del, s.z = z, s.att = att;
+    s.ld_dz = ld_dz, s.ld_z = ld_z, s.n = n, s.heads = heads, s.width = width;
+    s.chunks = divide_by(width / floats), s.per_head = divide_by(width / heads / floats);
+    const int64_t tiles = tiles_of(tiles_of(n.max, SEGMENT) * s.chunks.by, THREADS);
+    auto          kernel = floats == 4 ? scores_back<4> : floats == 2 ? scores_back<2> : scores_back<1>;
+    cudaError_t   error = launch(kernel, grid_of(tiles, THREADS), THREADS, stream, s);
+    return first_error(error, launch(add_segments, tiles_of(width, WARP), THREADS, stream, datt,
+                                     static_cast<const float*>(partial), n, width, ggnn_count{}));
 }
 
 namespace ggnni {
@@ -7257,6 +7249,80 @@ struct through_scores {
     }
 };
 
+// The gradients of the attention vectors: sums over sources of del * z, and over the targets, the first of them, of
+// der * z. A thread goes down V columns of 256 rows, which it reads once for both.
+struct vector_sums_job {
+    const float *z, *del, *der;
+    float*       partial; // of the sources' segments, then of the targets'
+    int64_t      ld_z;
+    ggnn_count   sources, targets;
+    int32_t      heads, width;     // of a row
+    divider      chunks, per_head; // of a row; of a head
+};
+
+template <int V, int ROWS>
+__device__ inline void vector_sums_rows(const vector_sums_job& s, int64_t u, int64_t targets, int64_t head,
+                                        int64_t column, chunk<float, V>& left, chunk<float, V>& right)
+{
+    chunk<float, V> z[ROWS];
+    float           del[ROWS], der[ROWS];
+#pragma unroll
+    for (int j = 0; j < ROWS; j++) z[j] = load_chunk<V>(s.z + (u + j) * s.ld_z + column);
+#pragma unroll
+    for (int j = 0; j < ROWS; j++) del[j] = __ldg(s.del + (u * s.heads + head) + j * s.heads);
+#pragma unroll
+    for (int j = 0; j < ROWS; j++) der[j] = u + j < targets ? __ldg(s.der + (u * s.heads + head) + j * s.heads) : 0.0f;
+#pragma unroll
+    for (int j = 0; j < ROWS; j++) {
+#pragma unroll
+        for (int i = 0; i < V; i++) {
+            left.at[i] = __fadd_rn(left.at[i], __fmul_rn(del[j], z[j].at[i]));
+            if (u + j < targets) right.at[i] = __fadd_rn(right.at[i], __fmul_rn(der[j], z[j].at[i]));
+        }
+    }
+}
+
+// 16-byte loads: 9 in 1 instances
+template <int V> static GGNNI_KERNEL(128, THREADS, 2) vector_sums(vector_sums_job s)
+{
+    const int64_t n = size_of(s.sources), targets = least(size_of(s.targets), n);
+    const int64_t segments = (n + SEGMENT - 1) / SEGMENT, step = static_cast<int64_t>(gridDim.x) * THREADS;
+    int64_t       t = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
+    for (; t < segments * s.chunks.by; t += step) {
+        const int64_t   segment = quotient(t, s.chunks), c = t - segment * s.chunks.by, column = c * V;
+        const int64_t   head = quotient(c, s.per_head), end = least((segment + 1) * SEGMENT, n);
+        chunk<float, V> left = {}, right = {};
+        int64_t         u = segment * SEGMENT;
+#pragma unroll 1
+        for (; u + 8 <= end; u += 8) vector_sums_rows<V, 8>(s, u, targets, head, column, left, right);
+#pragma unroll 1
+        for (; u < end; u++) vector_sums_rows<V, 1>(s, u, targets, head, column, left, right);
+        store_chunk<false>(s.partial + segment * s.width + column, left);
+        if (segment * SEGMENT < targets)
+            store_chunk<false>(s.partial + (segments + segment) * s.width + column, right);
+    }
+}
+
+// Of the vectors that the layer has.
+inline cudaError_t launch_vector_sums(const ggnn_gat_layer& y, ggnn_count sources, cudaStream_t stream)
+{
+    const ggnn_count none = {}, targets = y.block->num_dst;
+    const int        floats = floats_of(grain(y.z, y.ld_z) | grain(y.partial, 0), y.width / y.heads);
+    vector_sums_job  s = {y.z, y.del, y.der, y.partial, y.ld_z, sources, y.att_r ? targets : none, y.heads, y.width, {}, {}};
+    if (!y.att_l) s.del = y.der, s.sources = targets, s.targets = none;
+    s.chunks = divide_by(y.width / floats), s.per_head = divide_by(y.width / y.heads / floats);
+    const int64_t tiles = tiles_of(tiles_of(s.sources.max, SEGMENT) * s.chunks.by, THREADS);
+    auto          kernel = floats == 4 ? vector_sums<4> : floats == 2 ? vector_sums<2> : vector_sums<1>;
+    cudaError_t   error = launch(kernel, grid_of(tiles, THREADS), THREADS, stream, s);
+    const auto    join = [&](float* datt, ggnn_count n, ggnn_count before) {
+        const float* partial = y.partial;
+        error = first_error(error, launch(add_segments, tiles_of(y.width, WARP), THREADS, stream, datt, partial, n, y.width, before));
+    };
+    if (y.att_l) join(y.datt_l, sources, none);
+    if (y.att_r) join(y.datt_r, targets, y.att_l ? sources : none);
+    return error;
+}
+
 // Gradients of a list's terms, from those of its entries in s.x, the targets' own first: an edge's, and its share
 // of the target's.
 static GGNNI_KERNEL(64, THREADS, 4) term_gradients(edges_job s)
@@ -7331,12 +7397,8 @@ cudaError_t ggnn_cuda_gat_back(float* dz, int64_t ld_dz, const ggnn_block* trans
     error = first_error(error, next);
     const edges_job terms = {b, y->dterm, y->dlogit, nullptr, divide_by(heads)};
     if (y->term) error = first_error(error, launch_edge_lists(term_gradients, terms, stream));
-    if (y->att_l)
-        error = first_error(error, launch_scores_back(nullptr, 0, y->datt_l, y->del, y->z, y->ld_z, y->att_l,
-                                                      transpose->num_dst, heads, y->width, y->partial, stream));
-    if (y->att_r)
-        error = first_error(error, launch_scores_back(nullptr, 0, y->datt_r, y->der, y->z, y->ld_z, y->att_r,
-                                                      b.num_dst, heads, y->width, y->partial, stream));
+    if (y->att_l || y->att_r)
+        error = first_error(error, launch_vector_sums(*y, transpose->num_dst, stream));
     return error;
 }
 
