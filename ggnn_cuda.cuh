@@ -161,7 +161,7 @@ enum { GGNN_CUDA_PARTS_MAX = 64 }; // parts of a layout that is split, or whose 
 // comes first: all is equal to ggnn.h, element by element. Broken lists and ids are reported to status and
 // never followed.
 
-// 0 but for WEIGHTED above fanout 1,024: 16 bytes times the power of two >= 2 fanout, for each of at most 128
+// 0 but for WEIGHTED above fanout 1,024: 16 bytes times 2 fanout, for each of at most 128
 // lists in work.
 GGNN_CUDA_API size_t ggnn_cuda_sample_workspace_bytes(ggnn_method method, int32_t fanout, int64_t max_nodes);
 
@@ -200,13 +200,13 @@ GGNN_CUDA_API cudaError_t ggnn_cuda_random_walk(ggnn_node* visited, const ggnn_g
                                                 const ggnn_node* nodes, ggnn_count num_nodes, int32_t* status,
                                                 cudaStream_t stream);
 
-// 0 to 1,024 visits; above, 16 bytes times the power of two >= count, for each of at most 128 nodes in work.
+// 0 to 1,024 visits; above, 16 bytes times count, for each of at most 128 nodes in work.
 GGNN_CUDA_API size_t ggnn_cuda_walk_workspace_bytes(int32_t count, int64_t max_nodes);
 
 // ggnn_walk_neighbors for each of D nodes. id, visits and visited have rows of `count` entries; of row i of
-// id and visits the first taken[i] are written. visited and id may be the same. ids are < 2^48.
-// One launch: to 32 visits a group of lanes a node, in registers; to 1,024 a block of 128 and two radix
-// sorts; above, a block and two bitonic sorts in the workspace, at most 128 nodes at once.
+// id and visits the first taken[i] are written. visited and id may be the same.
+// One launch: to 32 visits a group of lanes a node, in registers; above, a block and two bitonic sorts: to
+// 1,024 in shared memory, then in the workspace, at most 128 nodes at once.
 GGNN_CUDA_API cudaError_t ggnn_cuda_walk_neighbors(ggnn_node* id, float* visits, int64_t* taken,
                                                    const ggnn_node* visited, int32_t count, int64_t top,
                                                    const ggnn_node* nodes, ggnn_count num_nodes,
@@ -1474,6 +1474,26 @@ template <int T> struct team {
     }
 };
 
+// Bitonic sort (Batcher 1968) of n items in the form whose comparisons all put the smaller one first: what is
+// missing up to a power of two then counts as greatest and never moves. Two sorted runs become one: pairs
+// mirrored about their border, then pairs ever smaller steps apart. order(low, high) swaps two items that are
+// not in order. What the team wrote before needs no sync, and all is visible after. O(n log^2 n).
+template <int T, class Order> __device__ void sort_items(uint32_t n, const team<T>& us, Order order)
+{
+    for (uint32_t run = 1; run < n; run *= 2)
+        for (uint32_t step = run; step > 0; step /= 2) {
+            const uint32_t pairs = (n + 2 * step - 1) / (2 * step) * step;
+            us.sync();
+#pragma unroll 1
+            for (uint32_t p = static_cast<uint32_t>(us.lane); p < pairs; p += T) {
+                const uint32_t in = p & (step - 1), low = 2 * p - in;
+                const uint32_t high = step == run ? low + 2 * (step - in) - 1 : low + step;
+                if (high < n) order(low, high);
+            }
+        }
+    us.sync();
+}
+
 // ---- Fisher-Yates in registers -------------------------------------------------
 
 // Lane i of a group of G makes draw i. Draw j gives slot n-1-j up. Where earlier draws took that slot, the
@@ -1851,28 +1871,14 @@ struct sort_pair {
 };
 constexpr unsigned long long NO_KEY = ~0ull; // after all others
 
-// Bitonic sort (Batcher 1968) of kept pairs, in place; p has room for the power of two >= kept, at least 2,
-// and what lies beyond kept is overwritten. Each stage compares pairs `stride` apart; the first stages sort
-// runs up and down in turn. What the team wrote to p before needs no sync, and all is visible after.
 template <int T> __device__ void sort_pairs(sort_pair* p, int64_t kept, const team<T>& us)
 {
-    int64_t n = 2;
-    while (n < kept) n *= 2;
-    for (int64_t i = kept + us.lane; i < n; i += T) p[i] = {NO_KEY, 0};
-    for (int64_t run = 2; run <= n; run *= 2)
-        for (int64_t stride = run / 2; stride > 0; stride /= 2) {
-            us.sync();
-#pragma unroll 1
-            for (int64_t t = us.lane; t < n / 2; t += T) {
-                const int64_t   i = 2 * t - (t & (stride - 1));
-                const sort_pair a = p[i], b = p[i + stride];
-                const bool      greater = a.key > b.key || (a.key == b.key && a.from > b.from);
-                if (greater != ((i & run) == 0)) continue;
-                p[i] = b;
-                p[i + stride] = a;
-            }
-        }
-    us.sync();
+    sort_items(static_cast<uint32_t>(kept), us, [&](uint32_t low, uint32_t high) {
+        const sort_pair a = p[low], b = p[high];
+        if (a.key < b.key || (a.key == b.key && a.from <= b.from)) return;
+        p[low] = b;
+        p[high] = a;
+    });
 }
 
 __device__ inline float weight_at(const ggnn_list& list, int64_t i)
@@ -1970,13 +1976,8 @@ static GGNNI_KERNEL(64, THREADS, 4) weighted_small(const __grid_constant__ hop_j
 constexpr int64_t WEIGHTED_SHARED = 2048; // pairs in shared memory
 constexpr int64_t HEAVY_BLOCKS = 128;     // blocks whose pairs are in the workspace
 
-// Pairs of a block's buffer: at least 2 fanout, and a round of edges over fanout.
-inline int64_t weighted_buffer(int64_t fanout)
-{
-    int64_t size = 2 * THREADS;
-    while (size < 2 * fanout) size *= 2;
-    return size;
-}
+// Pairs of a block's buffer: 2 fanout, so that a round of edges fits behind those kept, and is sorted seldom.
+inline int64_t weighted_buffer(int64_t fanout) { return 2 * (fanout < THREADS ? +THREADS : fanout); }
 
 // A block a row. The buffer (`size` pairs; SHARED: in shared memory) holds the least keys so far, then what
 // was found below the last of them since; when a round more might not fit it is sorted, and cut to fanout.
@@ -2082,11 +2083,9 @@ struct visit_job {
     const ggnn_node* visited; // (num_nodes, count); may be id
     int32_t          count;
     int64_t          top;  // 0 <= top <= count
-    int              bits; // ids are < 2^bits - 1 in the forms that sort by radix
     const ggnn_node* node; // (num_nodes)
     ggnn_count       num_nodes;
-    sort_pair*       workspace; // pairs_size a block
-    int64_t          pairs_size;
+    sort_pair*       workspace; // count a block
 };
 
 // G lanes a node, G >= count. The first lane of each id counts its visits; its rank is the number of ids with
@@ -2126,68 +2125,26 @@ GGNNI_KERNEL(32, THREADS) visits_small(const __grid_constant__ visit_job job)
     }
 }
 
-// The end of the run of equal values that begins at t of n sorted ones.
-template <class Value> __device__ int64_t run_end(Value at, int64_t t, int64_t n)
+// The end of the run of equal keys that begins at t of n sorted ones.
+__device__ inline int64_t run_end(const sort_pair* p, int64_t t, int64_t n)
 {
-    int64_t low = t, high = n; // value(low) == value(t), value(high) is not
+    int64_t low = t, high = n; // the key of low is t's, that of high is not
     while (high - low > 1) {
         const int64_t middle = low + (high - low) / 2;
-        if (at(middle) == at(t)) low = middle;
+        if (p[middle].key == p[t].key) low = middle;
         else high = middle;
     }
     return high;
 }
 
-// A block a node, count <= 128 * ITEMS: sorted by id; then the first visit of each id, by (1024 - visits,
-// id), and behind these the other visits (their id bits are `none`).
-template <int ITEMS>
-GGNNI_KERNEL(80, PATH_THREADS) visits_block(const __grid_constant__ visit_job job)
-{
-    using id_bits = typename std::make_unsigned<ggnn_node>::type;
-    using by_id = cub::BlockRadixSort<id_bits, PATH_THREADS, ITEMS>;
-    using by_visits = cub::BlockRadixSort<unsigned long long, PATH_THREADS, ITEMS>;
-    __shared__ typename by_id::TempStorage     id_memory;
-    __shared__ typename by_visits::TempStorage visits_memory;
-    __shared__ id_bits                         sorted[PATH_THREADS * ITEMS];
-    const unsigned long long                   none = (1ull << job.bits) - 1; // sorts after all ids
-    const int64_t                              num_nodes = size_of(job.num_nodes);
-    for (int64_t i = blockIdx.x; i < num_nodes; i += gridDim.x) {
-        id_bits            id[ITEMS];
-        unsigned long long key[ITEMS];
-        int                distinct = 0;
-        for (int j = 0; j < ITEMS; j++) {
-            const int t = threadIdx.x + j * PATH_THREADS;
-            ggnn_node v = t < job.count ? job.visited[i * job.count + t] : -1;
-            id[j] = static_cast<id_bits>(v < 0 || v == job.node[i] ? none : v);
-        }
-        by_id(id_memory).SortBlockedToStriped(id, 0, job.bits);
-        for (int j = 0; j < ITEMS; j++) sorted[threadIdx.x + j * PATH_THREADS] = id[j];
-        __syncthreads();
-        for (int j = 0; j < ITEMS; j++) {
-            const int          t = threadIdx.x + j * PATH_THREADS;
-            const bool         first = id[j] != none && (t == 0 || sorted[t - 1] != id[j]);
-            const auto         at = [&](int64_t s) { return sorted[s]; };
-            unsigned long long visits = 0;
-            if (first) visits = run_end(at, t, PATH_THREADS * ITEMS) - t;
-            key[j] = first ? (1024 - visits) << job.bits | id[j] : NO_KEY;
-            distinct += __syncthreads_count(first);
-        }
-        by_visits(visits_memory).SortBlockedToStriped(key, 0, job.bits + 10);
-        const int64_t taken = distinct < job.top ? distinct : job.top;
-        for (int j = 0; j < ITEMS; j++) {
-            const int t = threadIdx.x + j * PATH_THREADS;
-            if (t >= taken) continue;
-            job.id[i * job.count + t] = static_cast<ggnn_node>(key[j] & none);
-            job.visits[i * job.count + t] = static_cast<float>(1024 - (key[j] >> job.bits));
-        }
-        if (threadIdx.x == 0) job.taken[i] = taken;
-    }
-}
+constexpr int32_t VISITS_SHARED = 1024; // pairs in shared memory
 
-// A block a node, any count: the same by two bitonic sorts of pairs in the workspace.
-static GGNNI_KERNEL(40, THREADS) visits_large(const __grid_constant__ visit_job job)
+// A block a node: sorted by id; then the first visit of each id, by (visits descending, id), and behind these
+// the other visits. SHARED: count <= VISITS_SHARED; else any, and the pairs are in the workspace.
+template <bool SHARED> GGNNI_KERNEL(40, THREADS) visits_large(const __grid_constant__ visit_job job)
 {
-    sort_pair* const    p = job.workspace + blockIdx.x * job.pairs_size;
+    __shared__ sort_pair own[SHARED ? VISITS_SHARED : 1];
+    sort_pair* const     p = SHARED ? own : job.workspace + blockIdx.x * job.count;
     const team<THREADS> us;
     const int64_t       num_nodes = size_of(job.num_nodes);
     for (int64_t i = us.first; i < num_nodes; i += us.step) {
@@ -2206,9 +2163,8 @@ static GGNNI_KERNEL(40, THREADS) visits_large(const __grid_constant__ visit_job 
 #pragma unroll 1
         for (int64_t base = 0; base < kept; base += THREADS) { // from: visits, at the first of each id
             const int64_t t = base + us.lane;
-            const auto    at = [&](int64_t s) { return p[s].key; };
             const bool    first = t < kept && (t == 0 || p[t - 1].key != p[t].key);
-            if (t < kept) p[t].from = first ? run_end(at, t, kept) - t : 0;
+            if (t < kept) p[t].from = first ? run_end(p, t, kept) - t : 0;
             us.rank(first, &total);
             distinct += total;
         }
@@ -2274,31 +2230,22 @@ inline walk_job walk_job_of(ggnn_node* visited, const ggnn_graph& g, const ggnn_
     return job;
 }
 
-inline int64_t pairs_of(int32_t count) // room of sort_pairs
-{
-    int64_t size = 2;
-    while (size < count) size *= 2;
-    return size;
-}
-
 inline cudaError_t launch_visits(const visit_job& job, cudaStream_t stream)
 {
-    const auto start = [&](void (*kernel)(visit_job), int threads, int threads_per_node, int64_t most) {
-        const int64_t nodes = job.num_nodes.max < most ? job.num_nodes.max : most;
-        const int64_t tiles = tiles_of(nodes, threads / threads_per_node);
-        return launch(kernel, grid_of(tiles, threads), threads, stream, job);
+    const auto start = [&](void (*kernel)(visit_job), int threads_per_node, int64_t most) {
+        const int64_t tiles = tiles_of(least(job.num_nodes.max, most), THREADS / threads_per_node);
+        return launch(kernel, grid_of(tiles, THREADS), THREADS, stream, job);
     };
-    if (job.count <= 8) return start(visits_small<8>, THREADS, 8, INT64_MAX);
-    if (job.count <= 16) return start(visits_small<16>, THREADS, 16, INT64_MAX);
-    if (job.count <= 32) return start(visits_small<32>, THREADS, 32, INT64_MAX);
-    if (job.count <= 256) return start(visits_block<2>, PATH_THREADS, PATH_THREADS, INT64_MAX);
-    if (job.count <= 1024) return start(visits_block<8>, PATH_THREADS, PATH_THREADS, INT64_MAX);
-    return start(visits_large, THREADS, THREADS, HEAVY_BLOCKS);
+    if (job.count <= 8) return start(visits_small<8>, 8, INT64_MAX);
+    if (job.count <= 16) return start(visits_small<16>, 16, INT64_MAX);
+    if (job.count <= 32) return start(visits_small<32>, 32, INT64_MAX);
+    if (job.count <= VISITS_SHARED) return start(visits_large<true>, THREADS, INT64_MAX);
+    return start(visits_large<false>, THREADS, HEAVY_BLOCKS);
 }
 
 inline size_t walk_pairs_bytes(int32_t count, int64_t max_nodes)
 {
-    return count <= 1024 ? 0 : pairs_bytes(pairs_of(count), max_nodes);
+    return count <= VISITS_SHARED ? 0 : pairs_bytes(count, max_nodes);
 }
 
 // Of a hop's workspace: ids from its start, then visits and pairs at these bytes.
@@ -2336,9 +2283,7 @@ inline cudaError_t count_walks(const hop_job& hop, int64_t* count, cudaStream_t 
     visits.taken = count;
     visits.count = hop.walk.walks * hop.walk.length;
     visits.top = hop.fanout < 0 || hop.fanout > visits.count ? visits.count : hop.fanout;
-    while (hop.g.num_nodes >> visits.bits) visits.bits++;
     visits.workspace = reinterpret_cast<sort_pair*>(base + memory.pairs);
-    visits.pairs_size = pairs_of(visits.count);
     const cudaError_t walked = launch_walks(walks, stream); // before: an argument list has no order
     return first_error(walked, launch_visits(visits, stream));
 }
@@ -2506,11 +2451,9 @@ cudaError_t ggnn_cuda_walk_neighbors(ggnn_node* id, float* visits, int64_t* take
     job.visited = visited;
     job.count = count;
     job.top = top < 0 || top > count ? count : top;
-    job.bits = sizeof(ggnn_node) == 4 ? 32 : 48;
     job.node = nodes;
     job.num_nodes = num_nodes;
     job.workspace = static_cast<ggnni::sort_pair*>(workspace);
-    job.pairs_size = ggnni::pairs_of(count);
     return ggnni::launch_visits(job, stream);
 }
 
@@ -3650,29 +3593,16 @@ __device__ inline void sort_short(int32_t* edge, int32_t* source, int32_t n)
     }
 }
 
-// Bitonic sort, in the form whose comparisons all put the smaller one first: what is missing up to a power of
-// two then counts as greatest and never moves. Two sorted runs become one: pairs mirrored about their border,
-// then pairs ever smaller steps apart. All threads of a block; O(n log^2 n) comparisons. A barrier at begin
-// and end.
 __device__ inline void sort_long(int32_t* edge, int32_t* source, uint32_t n)
 {
-    for (uint32_t run = 1; run < n; run *= 2)
-        for (uint32_t step = run; step > 0; step /= 2) {
-            uint32_t pairs = (n + 2 * step - 1) / (2 * step) * step;
-            __syncthreads();
-#pragma unroll 1
-            for (uint32_t p = threadIdx.x; p < pairs; p += THREADS) {
-                uint32_t in = p & (step - 1), low = 2 * p - in, high = low + step;
-                if (step == run) high = low + 2 * (step - in) - 1;
-                if (high >= n || edge[low] <= edge[high]) continue;
-                int32_t e = edge[low], s = source[low];
-                edge[low] = edge[high];
-                source[low] = source[high];
-                edge[high] = e;
-                source[high] = s;
-            }
-        }
-    __syncthreads();
+    sort_items(n, team<THREADS>(), [&](uint32_t low, uint32_t high) {
+        const int32_t e = edge[low], s = source[low];
+        if (e <= edge[high]) return;
+        edge[low] = edge[high];
+        source[low] = source[high];
+        edge[high] = e;
+        source[high] = s;
+    });
 }
 
 // In shared memory where it fits, else in place. The next row needs no barrier: before and after sort_long a
