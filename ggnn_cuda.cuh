@@ -72,7 +72,7 @@
 //   epoch_batch          seeds (batch_size), num_seeds, step (1)           1                    -
 //   block_whole          *b, the host's; counts (3), copy (E, with         1, NODE64: 2         -
 //                        NODE64)
-//   block_transpose      t, laid out by _init in memory of _bytes          5 and a memset       -
+//   block_transpose      t, laid out by _init in memory of _bytes          3, 4 and a memset    -
 //  [7]
 //   gather, gather_edges,                                                  1, 1 for traffic     -
 //   gather_marked        out (n, width)
@@ -399,11 +399,11 @@ GGNN_CUDA_API cudaError_t ggnn_cuda_block_transpose_init(ggnn_block* t, int64_t 
 // Scratch of ggnn_cuda_block_transpose, for a block of at most max_src sources.
 GGNN_CUDA_API size_t ggnn_cuda_block_transpose_workspace_bytes(int64_t max_src);
 
-// Counts each source's edges, gives every edge any place of its source's list, then sorts the lists: the same
-// bits whatever the order. The maxima of b are at most t's. A list longer than 2048 is sorted by one block in
-// device memory, by about n log2(n)^2 / 4 comparisons of 256 threads: estimated at 1 ms for a source of 14
-// thousand edges, 9 ms for one of 100 thousand, which only whole graphs have. (A whole graph is transposed
-// once, at set-up.) Five launches and a memset.
+// Gives every edge any place of its source's list and sorts the lists: the same bits whatever the order. Where
+// b has repeats (GGNN_KEEP_REPEATS) edges need not be counted. The maxima of b are at most t's. A list longer
+// than 2048 is sorted by one block in device memory, by about n log2(n)^2 / 4 comparisons of 256 threads:
+// estimated at 1 ms for a source of 14 thousand edges, 9 ms for one of 100 thousand, which only whole graphs
+// have. (A whole graph is transposed once, at set-up.) Three launches; without repeats four and a memset.
 GGNN_CUDA_API cudaError_t ggnn_cuda_block_transpose(ggnn_block* t, const ggnn_block* b, void* workspace,
                                                     cudaStream_t stream);
 
@@ -1103,18 +1103,17 @@ inline cudaError_t count_traffic(const Ids& ids, int64_t max, const ggnn_layout&
 }
 
 // ---- scans in two kernels ----------------------------------------------------
-// One kernel leaves a sum of each tile of items; in the next one a block adds up the sums before its tile,
-// and goes on from there. A persistent block carries what it has added up from tile to tile. No block waits
-// for another, and the order of addition is of no account: they are integers.
+// One kernel leaves a sum of each tile of items; in the next one a block adds up what comes before its items.
+// No block waits for another, and the order of addition is of no account: they are integers.
 
 enum { TILES = 2048 }; // at most: so many sums are added up by a block in a microsecond
 
-// Items in a tile: a power of two times THREADS.
-inline int64_t tile_of(int64_t capacity)
+// A tile has 2^bits items: least_items at least, a power of two.
+inline int tile_bits_of(int64_t capacity, int64_t least_items = THREADS)
 {
-    int64_t tile = THREADS;
-    while (tiles_of(capacity, tile) > TILES) tile *= 2;
-    return tile;
+    int bits = 0;
+    while (INT64_C(1) << bits < least_items || tiles_of(capacity, INT64_C(1) << bits) > TILES) bits++;
+    return bits;
 }
 
 // The sum over a block's threads of mine, in every thread. A barrier.
@@ -1131,13 +1130,15 @@ template <int BLOCK = THREADS> __device__ inline int64_t block_total(int64_t min
     return mine;
 }
 
-// First kernel: sum[t] of each tile, of count(i) over the items i of it. count is called by all threads of
-// the block together, also with i >= n in the last tile, where it returns 0.
-template <class F> __device__ void write_tile_sums(int64_t* sum, int64_t tile, int64_t n, F count)
+// First kernel: sum[t] of each tile of 2^bits items. count(i) is of the items i, i + THREADS, ... of STEP;
+// all threads of the block call it together, also with items >= n in the last tile, of which it counts none.
+template <int STEP = THREADS, class F>
+__device__ void write_tile_sums(int64_t* sum, int bits, int64_t n, F count)
 {
-    for (int64_t t = blockIdx.x; t * tile < n; t += gridDim.x) {
-        int64_t end = least(n, (t + 1) * tile), mine = 0;
-        for (int64_t first = t * tile; first < end; first += THREADS) mine += count(first + threadIdx.x);
+    for (int64_t t = blockIdx.x; t << bits < n; t += gridDim.x) {
+        int64_t end = least(n, (t + 1) << bits), mine = 0;
+#pragma unroll 1
+        for (int64_t first = t << bits; first < end; first += STEP) mine += count(first + threadIdx.x);
         mine = block_total(mine);
         if (threadIdx.x == 0) sum[t] = mine;
     }
@@ -1159,13 +1160,21 @@ __device__ inline void add_to_tiles(int64_t* sum, int bits, int64_t first, int64
         atomicAdd(reinterpret_cast<unsigned long long*>(sum + tile), static_cast<unsigned long long>(mine));
 }
 
-// Second kernel: sum[from] + .. + sum[to - 1], in every thread: of at most TILES entries, so 8 a thread. A
-// barrier.
-__device__ inline int64_t add_tile_sums(const int64_t* sum, int64_t from, int64_t to)
+// Second kernel: what comes before item `first`, in every thread: of whole tiles their sums, at most TILES,
+// which are under way together; then count(i) of the items from the tile's begin on. A barrier.
+template <int BLOCK = THREADS, class F>
+__device__ inline int64_t sum_before(const int64_t* sum, int bits, int64_t first, F count)
 {
-    int64_t mine = 0;
-    for (int64_t t = from + threadIdx.x; t < to; t += THREADS) mine += sum[t];
-    return block_total(mine);
+    const int64_t tile = first >> bits;
+    int64_t       mine = 0;
+#pragma unroll
+    for (unsigned k = 0; k < TILES / BLOCK; k++) {
+        const unsigned t = threadIdx.x + k * BLOCK;
+        mine += t < tile ? sum[t] : 0;
+    }
+#pragma unroll 2
+    for (int64_t i = (tile << bits) + threadIdx.x; i < first; i += BLOCK) mine += count(i);
+    return block_total<BLOCK>(mine);
 }
 
 // ---- memory; blocks ----------------------------------------------------------
@@ -1288,16 +1297,6 @@ template <int BLOCK> struct span_memory {
     int64_t                                              at[BLOCK + 1];
 };
 
-// Edges of all targets before `first`: of whole tiles by their sums, then one by one.
-template <int BLOCK> __device__ int64_t edges_before(const hop_job& job, int64_t first)
-{
-    const int64_t tile = first >> job.tile_bits;
-    int64_t       mine = 0;
-    for (int64_t t = threadIdx.x; t < tile; t += BLOCK) mine += job.tile_sum[t];
-    for (int64_t i = (tile << job.tile_bits) + threadIdx.x; i < first; i += BLOCK) mine += job.count[i];
-    return block_total<BLOCK>(mine);
-}
-
 // Where the edges of a span's targets go: at[r] for target first + r, at[r + 1] for the next. By the whole
 // block, and nobody waits for another: each adds up for itself what comes before its span, which costs less
 // than a launch between the counts and the sample. Only this block writes these rows of indptr; the one with
@@ -1311,7 +1310,8 @@ __device__ void place_span(span_memory<BLOCK>& m, const hop_job& job, int64_t fi
     __syncthreads(); // the span before is done with
     if (job.count) {
         if (thread < rows) own = job.count[first + thread];
-        before = edges_before<BLOCK>(job, first);
+        before = sum_before<BLOCK>(job.tile_sum, job.tile_bits, first,
+                                   [&](int64_t i) { return job.count[i]; });
         cub::BlockScan<int64_t, BLOCK>(m.scan).ExclusiveSum(own, own, sum);
         own = least(before + own, job.max_edges);
         if (thread < rows) job.indptr[first + thread] = own;
@@ -1482,7 +1482,7 @@ template <int T, class Order> __device__ void sort_items(uint32_t n, const team<
 {
     for (uint32_t run = 1; run < n; run *= 2)
         for (uint32_t step = run; step > 0; step /= 2) {
-            const uint32_t pairs = (n + 2 * step - 1) / (2 * step) * step;
+            const uint32_t pairs = ((n + 2 * step - 1) & ~(2 * step - 1)) / 2;
             us.sync();
 #pragma unroll 1
             for (uint32_t p = static_cast<uint32_t>(us.lane); p < pairs; p += T) {
@@ -2484,8 +2484,8 @@ struct unique_job {
     ggnn_count       given;    //
     uint32_t*        flag;     // (n bits, up to a multiple of THREADS)
     int64_t*         tile_sum; // (TILES)
+    int              tile_bits;
     int64_t*         next_sum; // (TILES)  zeroed on the way, for add_to_tiles; or NULL
-    int64_t          tile;     //
     int32_t*         repeats;  // (limit)  overwritten: 0 for every id in list; or NULL
     int64_t*         length;   // (1)      ids in list after; or NULL
     int32_t*         status;   //
@@ -2493,7 +2493,8 @@ struct unique_job {
 
 __device__ inline uint32_t slot_value(const ggnn_cuda_unique& seen, uint32_t slot)
 {
-    return seen.kind == GGNN_UNIQUE_DIRECT ? static_cast<uint32_t>(seen.entry[slot]) : seen.slot[slot].value;
+    return *(seen.kind == GGNN_UNIQUE_DIRECT ? reinterpret_cast<const uint32_t*>(seen.entry + slot)
+                                             : &seen.slot[slot].value);
 }
 
 // ---- begin ---------------------------------------------------------------------
@@ -2637,7 +2638,9 @@ template <int G, bool HUBS> GGNNI_KERNEL(32, THREADS) insert_ids(unique_job job)
     }
 }
 
-// ---- flag and number: a block a tile -------------------------------------------
+// ---- flag: IDS inputs a thread, whose loads are under way together; number: a thread an input ------------
+
+enum { IDS = 4 };
 
 static GGNNI_KERNEL(32, THREADS) flag_firsts(unique_job job)
 {
@@ -2648,26 +2651,30 @@ static GGNNI_KERNEL(32, THREADS) flag_firsts(unique_job job)
     }
     for (int64_t t = thread; job.next_sum && t < TILES; t += static_cast<int64_t>(gridDim.x) * THREADS)
         job.next_sum[t] = 0;
-    write_tile_sums(job.tile_sum, job.tile, n, [&](int64_t e) {
-        uint32_t slot = e < n ? job.place[e] : NOWHERE;
-        uint32_t own = CANDIDATE + static_cast<uint32_t>(e);
-        bool     is_first = slot != NOWHERE && slot_value(job.seen, slot) == own;
-        unsigned bits = __ballot_sync(ALL_LANES, is_first);
-        if (threadIdx.x % WARP == 0) job.flag[e / WARP] = bits;
-        return static_cast<int64_t>(is_first);
+    write_tile_sums<IDS * THREADS>(job.tile_sum, job.tile_bits, n, [&](int64_t first) {
+        uint32_t slot[IDS], value[IDS];
+        int      firsts = 0;
+        for (int k = 0; k < IDS; k++)
+            slot[k] = first + k * THREADS < n ? job.place[first + k * THREADS] : NOWHERE;
+        for (int k = 0; k < IDS; k++) value[k] = slot[k] == NOWHERE ? 0 : slot_value(job.seen, slot[k]);
+        for (int k = 0; k < IDS; k++) {
+            const int64_t  e = first + k * THREADS;
+            const bool     is_first = value[k] == CANDIDATE + static_cast<uint32_t>(e);
+            const unsigned bits = __ballot_sync(ALL_LANES, is_first);
+            if (threadIdx.x % WARP == 0 && e < n) job.flag[e / WARP] = bits;
+            firsts += is_first;
+        }
+        return firsts;
     });
 }
 
 // No other thread has this slot: an id has one first. The id, or -1 where it gets no number.
-__device__ inline ggnn_node give_number(const unique_job& job, int64_t e, int64_t number)
+__device__ inline ggnn_node give_number(const unique_job& job, uint32_t stamp, uint32_t slot, int64_t number)
 {
-    uint32_t  slot = job.place[e];
-    ggnn_node id;
+    ggnn_node id = static_cast<ggnn_node>(slot);
     if (number >= job.limit) return -1;
     if (job.seen.kind == GGNN_UNIQUE_DIRECT) {
-        id = static_cast<ggnn_node>(slot);
-        job.seen.entry[slot] = static_cast<unsigned long long>(~job.seen.state->stamp) << 32 |
-                               static_cast<unsigned long long>(number);
+        job.seen.entry[slot] = static_cast<unsigned long long>(~stamp) << 32 | static_cast<uint32_t>(number);
     } else {
         id = job.seen.slot[slot].key;
         job.seen.slot[slot].value = static_cast<uint32_t>(number);
@@ -2694,34 +2701,35 @@ template <class Next> __device__ void number_again(const unique_job& job, const 
     }
 }
 
-// THREADS inputs at a time: every thread adds up the bits before its own. The block that has the last tile
-// knows the sum. next.add(first, i, id) is called by whole warps, for number i's id, or -1; i >= first.
+// A block has THREADS inputs at a time, 8 words of bits: lane l of each warp looks at word l % 8. What is
+// read here is under way while the sums are. The thread of the last input knows how many there are.
+// next.add(first, i, id) is called by whole warps, for number i's id, or -1; i >= first.
 template <class Next>
 GGNNI_KERNEL(48, THREADS) number_firsts(unique_job job, const __grid_constant__ Next next)
 {
-    int64_t  n = size_of(job.n), number = job.seen.state->base, done = 0;
-    unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    number_again(job, next, number);
-    for (int64_t t = blockIdx.x; t == 0 || t * job.tile < n; t += gridDim.x) {
-        int64_t end = least(n, (t + 1) * job.tile), after;
-        number += add_tile_sums(job.tile_sum, done, t);
-        done = t;
-        after = number;
-        for (int64_t first = t * job.tile; first < end; first += THREADS) {
-            const uint32_t* bits = job.flag + first / WARP;
-            int64_t         warps = after, mine; // the first number of this warp; of this thread
-            for (unsigned w = 0; w < THREADS / WARP; w++) {
-                if (w < warp) warps += __popc(bits[w]);
-                after += __popc(bits[w]);
-            }
-            mine = warps + __popc(bits[warp] & ((1u << lane) - 1));
-            ggnn_node id = bits[warp] >> lane & 1 ? give_number(job, first + threadIdx.x, mine) : -1;
-            if constexpr (Next::COUNTS) next.add(warps, mine, id);
-        }
-        if (end == n && threadIdx.x == 0) {
-            if (after > job.limit) report(job.status, GGNN_ERROR_CAPACITY);
-            job.seen.state->count = least(after, job.limit);
-            if (job.length) *job.length = least(after, job.limit);
+    constexpr int  WORDS = THREADS / WARP;
+    const int64_t  n = size_of(job.n), base = job.seen.state->base;
+    const uint32_t stamp = job.seen.state->stamp, lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    number_again(job, next, base);
+    for (int64_t first = static_cast<int64_t>(blockIdx.x) * THREADS; first == 0 || first < n;
+         first += static_cast<int64_t>(gridDim.x) * THREADS) {
+        const int64_t  e = first + threadIdx.x, word = first / WARP + lane % WORDS;
+        const uint32_t slot = e < n ? job.place[e] : NOWHERE, bits = word * WARP < n ? job.flag[word] : 0;
+        int64_t        number = base + sum_before(job.tile_sum, job.tile_bits - 5, first / WARP,
+                                                  [&](int64_t w) { return __popc(job.flag[w]); });
+        const uint32_t own = __shfl_sync(ALL_LANES, bits, static_cast<int>(warp));
+        int            before = lane % WORDS < warp ? __popc(bits) : 0;
+        for (int half = WORDS / 2; half; half /= 2) before += __shfl_xor_sync(ALL_LANES, before, half);
+        number += before; // the warp's first
+        const int64_t mine = number + __popc(own & ((1u << lane) - 1));
+        const bool    is_first = own >> lane & 1;
+        ggnn_node     id = is_first ? give_number(job, stamp, slot, mine) : -1;
+        if constexpr (Next::COUNTS) next.add(number, mine, id);
+        if (threadIdx.x == THREADS - 1 && first + THREADS >= n) {
+            const int64_t all = mine + is_first;
+            if (all > job.limit) report(job.status, GGNN_ERROR_CAPACITY);
+            job.seen.state->count = least(all, job.limit);
+            if (job.length) *job.length = least(all, job.limit);
         }
     }
 }
@@ -2813,13 +2821,14 @@ template <bool HUBS> inline cudaError_t launch_insert(const unique_job& job, cud
 template <class Next>
 inline cudaError_t number_ids(unique_job job, bool inserted, const Next& next, cudaStream_t stream)
 {
-    job.tile = tile_of(job.n.max);
-    int64_t     tiles = tiles_of(job.n.max, job.tile), blocks = tiles > 0 ? grid_of(tiles, THREADS) : 1;
+    job.tile_bits = tile_bits_of(job.n.max, IDS * THREADS);
     cudaError_t error = cudaSuccess;
     if (!inserted && job.seen.hubs) error = launch_insert<true>(job, stream);
     else if (!inserted) error = launch_insert<false>(job, stream);
-    if (error == cudaSuccess) error = launch(flag_firsts, blocks, THREADS, stream, job);
-    if (error == cudaSuccess) error = launch(number_firsts<Next>, blocks, THREADS, stream, job, next);
+    if (error == cudaSuccess)
+        error = launch(flag_firsts, blocks_for(tiles_of(job.n.max, IDS)), THREADS, stream, job);
+    if (error == cudaSuccess)
+        error = launch(number_firsts<Next>, blocks_for(job.n.max), THREADS, stream, job, next);
     return error;
 }
 
@@ -3012,8 +3021,8 @@ inline size_t carve_batch(ggnn_cuda_batch* b, char* base)
 
 // ---- edges that targets take ------------------------------------------------------
 
-// Counts of a hop by numbering the ids that are its targets.
-struct next_hop {
+// Counts of a hop by numbering the ids that are its targets. PLAIN: of a graph in one piece.
+template <bool PLAIN> struct next_hop {
     static constexpr bool COUNTS = true;
     hop_job               job;
     int64_t *             count, *sum; // of job, to be written; sum is 0
@@ -3021,7 +3030,7 @@ struct next_hop {
     __device__ void add(int64_t first, int64_t i, ggnn_node id) const
     {
         int64_t mine = 0;
-        if (id >= 0) count[i] = mine = edges_taken(job, list_of(job.g, job.at, id, job.status).degree);
+        if (id >= 0) count[i] = mine = edges_taken(job, list_of<PLAIN>(job.g, job.at, id, job.status).degree);
         add_to_tiles(sum, job.tile_bits, first, i, mine);
     }
 };
@@ -3031,39 +3040,23 @@ static GGNNI_KERNEL(32, THREADS)
     count_edges(const __grid_constant__ hop_job job, int64_t* count, int64_t* sum, bool counted)
 {
     int64_t n = size_of(job.num_dst);
-    write_tile_sums(sum, INT64_C(1) << job.tile_bits, n, [&](int64_t i) {
+    write_tile_sums(sum, job.tile_bits, n, [&](int64_t i) {
         if (i >= n) return INT64_C(0);
         if (!counted) count[i] = edges_taken(job, list_of(job.g, job.at, job.target[i], job.status).degree);
         return count[i];
     });
 }
 
-// ---- counts to offsets: a block a tile of rows ------------------------------------
+// ---- counts to offsets -----------------------------------------------------------
 
-// indptr[i] = count[0] + .. + count[i-1] for i in [0, n], at most `most`; the last one also to *total.
-template <class T>
-GGNNI_KERNEL(40, THREADS)
-    place_rows(int64_t* indptr, const T* count, ggnn_count rows, const int64_t* tile_sum, int64_t tile,
-               int64_t* total, int64_t most, int32_t* status)
+// What a sampling kernel does before it samples.
+static GGNNI_KERNEL(40, THREADS) place_rows(const __grid_constant__ hop_job job)
 {
-    typedef cub::BlockScan<int64_t, THREADS> scan;
-    __shared__ typename scan::TempStorage    temp;
-    int64_t                                  n = size_of(rows), before = 0, done = 0;
-    for (int64_t t = blockIdx.x; t * tile <= n; t += gridDim.x) {
-        int64_t end = least(n + 1, (t + 1) * tile);
-        before += add_tile_sums(tile_sum, done, t);
-        done = t;
-        int64_t at = before, sum;
-        for (int64_t first = t * tile; first < end; first += THREADS) {
-            int64_t i = first + threadIdx.x, mine = i < n ? static_cast<int64_t>(count[i]) : 0;
-            scan(temp).ExclusiveSum(mine, mine, sum);
-            __syncthreads(); // before temp is written again
-            if (i <= n) indptr[i] = least(at + mine, most);
-            if (i == n) *total = least(at + mine, most);
-            if (i == n && at + mine > most) report(status, GGNN_ERROR_CAPACITY);
-            at += sum;
-        }
-    }
+    __shared__ span_memory<THREADS> memory;
+    const int64_t                   n = size_of(job.num_dst);
+    for (int64_t first = static_cast<int64_t>(blockIdx.x) * job.span; first == 0 || first < n;
+         first += static_cast<int64_t>(gridDim.x) * job.span)
+        place_span<THREADS>(memory, job, first, n);
 }
 
 // ---- the chain ------------------------------------------------------------------
@@ -3097,7 +3090,7 @@ inline hop_job job_of_hop(const ggnn_cuda_batch* b, const ggnn_graph* g, const g
     job.indptr = hop->indptr;
     job.count = scratch.count;
     job.tile_sum = scratch.state->row_sum;
-    while (INT64_C(1) << job.tile_bits < tile_of(hop->num_dst.max + 1)) job.tile_bits++;
+    job.tile_bits = tile_bits_of(hop->num_dst.max);
     job.total = hop->num_edges.n;
     job.position = hop->position;
     job.weight = hop->weight;
@@ -3114,8 +3107,8 @@ inline hop_job job_of_hop(const ggnn_cuda_batch* b, const ggnn_graph* g, const g
 
 // What numbering does for the hop that comes after it.
 struct chain_link {
-    bool     counts; // what its targets take
-    next_hop next;
+    bool            counts; // what its targets take
+    next_hop<false> next;
 };
 
 inline bool counts_alone(ggnn_method method) // by kernels of its own: the degree does not tell
@@ -3139,7 +3132,8 @@ inline cudaError_t launch_numbering(unique_job job, bool inserted, const chain_l
 {
     if (!link.counts) return number_ids(job, inserted, no_next(), stream);
     job.next_sum = link.next.sum;
-    return number_ids(job, inserted, link.next, stream);
+    if (link.next.job.g.part) return number_ids(job, inserted, link.next, stream);
+    return number_ids(job, inserted, next_hop<true>{link.next.job, link.next.count, link.next.sum}, stream);
 }
 
 // g NULL: a step called by itself.
@@ -3175,15 +3169,13 @@ inline cudaError_t sample_edges(hop_job job, bool counted, const batch_scratch& 
 {
     const bool    alone = counts_alone(job.method), walks = ggnn_method_has(job.method, GGNN_METHOD_WALKS);
     const bool    places = walks || job.fanout > 0 || (alone && job.fanout < 0);
-    const int64_t tile = INT64_C(1) << job.tile_bits, rows = job.num_dst.max + 1;
-    const int64_t blocks = grid_of(tiles_of(rows, tile), THREADS);
+    const int64_t blocks = blocks_for(job.num_dst.max);
     cudaError_t   error = alone ? count_hop(job, scratch.count, stream) : cudaSuccess;
     if (error == cudaSuccess && !counted)
         error = launch(count_edges, blocks, THREADS, stream, job, scratch.count, scratch.state->row_sum,
                        alone);
     if (error == cudaSuccess && !places) {
-        error = launch(place_rows<int64_t>, blocks, THREADS, stream, job.indptr, job.count, job.num_dst,
-                       job.tile_sum, tile, job.total, job.max_edges, job.status);
+        error = launch_rows(place_rows, THREADS, 1, job, stream);
         job.count = nullptr;
     }
     return error == cudaSuccess ? sample_hop(job, stream) : error;
@@ -3529,55 +3521,32 @@ static GGNNI_KERNEL(32, THREADS) narrow_ids(int32_t* out, const ggnn_node* id, i
         out[e] = static_cast<int32_t>(id[e]);
 }
 
-// left (num_src) counts each source's edges: a thread an edge.
-static GGNNI_KERNEL(32, THREADS) count_sources(ggnn_block t, ggnn_block b, int32_t* left)
+// Each source's edges, of a block without repeats: left (num_src) was 0. A thread an edge.
+static GGNNI_KERNEL(32, THREADS) count_sources(ggnn_block b, int64_t* left)
 {
-    int64_t n = size_of(b.num_edges);
-    if (blockIdx.x == 0 && threadIdx.x == 0) {
-        *t.num_dst.n = size_of(b.num_src);
-        *t.num_src.n = size_of(b.num_dst);
-    }
-    for (int64_t e = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; e < n;
-         e += static_cast<int64_t>(gridDim.x) * THREADS)
-        atomicAdd(&left[b.indices[e]], 1);
+    const int64_t n = size_of(b.num_edges), stride = static_cast<int64_t>(gridDim.x) * THREADS;
+    for (int64_t e = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; e < n; e += stride)
+        atomicAdd(reinterpret_cast<unsigned long long*>(left + b.indices[e]), 1ull);
 }
 
 static GGNNI_KERNEL(32, THREADS)
-    sum_sources(const int32_t* left, ggnn_count rows, int64_t* tile_sum, int64_t tile)
+    sum_sources(ggnn_block t, ggnn_block b, int64_t* left, int64_t* tile_sum, int tile_bits)
 {
-    int64_t n = size_of(rows);
-    write_tile_sums(tile_sum, tile, n, [&](int64_t i) { return static_cast<int64_t>(i < n ? left[i] : 0); });
-}
-
-// A thread an edge: it takes the last place that is left in its source's list, whichever that is now. A block
-// finds the rows of its first and last edge, its threads theirs between them.
-static GGNNI_KERNEL(32, THREADS) fill_transpose(ggnn_block t, ggnn_block b, int32_t* left)
-{
-    __shared__ int64_t row[2];
-    int64_t            n = size_of(b.num_edges), rows = size_of(b.num_dst);
-    for (int64_t first = static_cast<int64_t>(blockIdx.x) * THREADS; first < n;
-         first += static_cast<int64_t>(gridDim.x) * THREADS) {
-        int64_t e = first + threadIdx.x;
-        if (threadIdx.x < 2)
-            row[threadIdx.x] =
-                row_with(b.indptr, 0, rows, threadIdx.x ? least(n, first + THREADS) - 1 : first);
-        __syncthreads();
-        if (e < n) {
-            int32_t u = b.indices[e];
-            int64_t at = t.indptr[u] + atomicSub(&left[u], 1) - 1;
-            t.indices[at] = static_cast<int32_t>(row_with(b.indptr, row[0], row[1] + 1, e));
-            t.edge[at] = static_cast<int32_t>(e);
-        }
-        __syncthreads(); // before row is written again
+    const int64_t n = size_of(b.num_src);
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+        *t.num_dst.n = n;
+        *t.num_src.n = size_of(b.num_dst);
     }
+    write_tile_sums(tile_sum, tile_bits, n, [&](int64_t u) {
+        if (u >= n) return INT64_C(0);
+        if (b.repeats) left[u] = b.repeats[u];
+        return left[u];
+    });
 }
 
 // ---- lists ascending, so that the order of filling leaves no trace --------------------------------
-// A block takes THREADS rows: a thread each short one, then all threads the others, one by one. Long rows are
-// next to each other, as hubs are numbered early: a block takes a few in a row, the next block the next few.
 
 enum { SHORT_ROW = 16, SHARED_ROW = 2048 }; // a thread sorts alone; a block sorts in shared memory
-enum { ROW_RUN = 4 };                       // rows next to each other that a block takes
 
 __device__ inline void sort_short(int32_t* edge, int32_t* source, int32_t n)
 {
@@ -3625,29 +3594,45 @@ __device__ inline void sort_row(int32_t* edge, int32_t* source, uint32_t n)
     }
 }
 
-static GGNNI_KERNEL(32, THREADS) sort_rows(ggnn_block t)
+// A thread an edge. That of a source which has no other goes where the list is; one of several takes the last
+// place that is left, whichever that is now, and who has written the last of them sorts the list: a thread a
+// short one, the block a long one. The low half of left counts places down, the high half writes up. A block
+// finds the rows of its first and last edge, its threads theirs between them.
+static GGNNI_KERNEL(32, THREADS) fill_transpose(ggnn_block t, ggnn_block b, unsigned long long* left)
 {
-    __shared__ int32_t row[THREADS], rows; // those that are not short, in any order
-    const int64_t      n = size_of(t.num_dst), step = static_cast<int64_t>(gridDim.x) * THREADS;
-    for (int64_t first = 0; first < n; first += step) {
-        const auto row_of = [&](uint32_t thread) {
-            const int64_t run = static_cast<int64_t>(thread / ROW_RUN) * gridDim.x + blockIdx.x;
-            return first + run * ROW_RUN + thread % ROW_RUN;
-        };
-        const int64_t u = row_of(threadIdx.x);
-        int64_t       begin = 0, length = 0;
-        if (u < n) begin = t.indptr[u];
-        if (u < n) length = t.indptr[u + 1] - begin;
-        if (threadIdx.x == 0) rows = 0;
+    __shared__ int64_t row[2];
+    __shared__ int32_t full[THREADS], lists; // sources whose long lists this block has completed
+    const int64_t      n = size_of(b.num_edges), rows = size_of(b.num_dst);
+    for (int64_t first = static_cast<int64_t>(blockIdx.x) * THREADS; first < n;
+         first += static_cast<int64_t>(gridDim.x) * THREADS) {
+        const int64_t e = first + threadIdx.x;
+        if (threadIdx.x < 2)
+            row[threadIdx.x] =
+                row_with(b.indptr, 0, rows, threadIdx.x ? least(n, first + THREADS) - 1 : first);
+        if (threadIdx.x == 0) lists = 0;
         __syncthreads();
-        if (length > SHORT_ROW) row[atomicAdd(&rows, 1)] = static_cast<int32_t>(threadIdx.x);
-        else sort_short(t.edge + begin, t.indices + begin, static_cast<int32_t>(length));
+        if (e < n) {
+            const int32_t  u = b.indices[e];
+            const int64_t  begin = t.indptr[u];
+            const uint32_t length = static_cast<uint32_t>(t.indptr[u + 1] - begin);
+            const uint64_t was = length > 1 ? atomicAdd(left + u, ~0ull) : 1; // under way while the row is
+            const int64_t  target = row_with(b.indptr, row[0], row[1] + 1, e);
+            const int64_t  at = begin + static_cast<uint32_t>(was) - 1;
+            t.indices[at] = static_cast<int32_t>(target);
+            t.edge[at] = static_cast<int32_t>(e);
+            if (length > 1) __threadfence(); // written, before it counts as written
+            if (length > 1 && atomicAdd(left + u, 1ull << 32) >> 32 == length - 1) {
+                __threadfence(); // all have been, before they are read
+                if (length > SHORT_ROW) full[atomicAdd(&lists, 1)] = u;
+                else sort_short(t.edge + begin, t.indices + begin, static_cast<int32_t>(length));
+            }
+        }
         __syncthreads();
-        for (int32_t r = 0; r < rows; r++) {
-            const int64_t* at = t.indptr + row_of(static_cast<uint32_t>(row[r]));
+        for (int32_t i = 0; i < lists; i++) {
+            const int64_t* at = t.indptr + full[i];
             sort_row(t.edge + at[0], t.indices + at[0], static_cast<uint32_t>(at[1] - at[0]));
         }
-        __syncthreads(); // before row and rows are written again
+        __syncthreads(); // before row, full and lists are written again
     }
 }
 
@@ -3711,7 +3696,7 @@ size_t ggnn_cuda_block_transpose_workspace_bytes(int64_t max_src)
 {
     if (!ggnni_sizes_local(0, max_src, 0)) return 0;
     return ggnni::round_up(ggnni::TILES * sizeof(int64_t)) +
-           ggnni::round_up(static_cast<size_t>(max_src) * 4);
+           ggnni::round_up(static_cast<size_t>(max_src) * 8);
 }
 
 cudaError_t ggnn_cuda_block_transpose(ggnn_block* t, const ggnn_block* b, void* workspace,
@@ -3721,23 +3706,32 @@ cudaError_t ggnn_cuda_block_transpose(ggnn_block* t, const ggnn_block* b, void* 
     GGNNI_CUDA_REQUIRE(t && t->indptr && workspace && block_given(b, true));
     GGNNI_CUDA_REQUIRE(b->num_src.max <= t->num_dst.max && b->num_dst.max <= t->num_src.max);
     GGNNI_CUDA_REQUIRE(b->num_edges.max <= t->num_edges.max);
-    size_t   used = 0;
-    int64_t* tile_sum = carve<int64_t>(static_cast<char*>(workspace), &used, TILES);
-    int32_t* left = carve<int32_t>(static_cast<char*>(workspace), &used, b->num_src.max);
-    int64_t  rows = b->num_src.max + 1, tile = tile_of(rows), blocks = grid_of(tiles_of(rows, tile), THREADS);
+    size_t        used = 0;
+    int64_t*      tile_sum = carve<int64_t>(static_cast<char*>(workspace), &used, TILES);
+    int64_t*      left = carve<int64_t>(static_cast<char*>(workspace), &used, b->num_src.max);
+    const int64_t sources = b->num_src.max, edges = b->num_edges.max;
+    cudaError_t   error = cudaSuccess;
+    hop_job       job = {};
+    job.num_dst = b->num_src;
+    job.indptr = t->indptr;
+    job.count = left;
+    job.tile_sum = tile_sum;
+    job.tile_bits = tile_bits_of(sources);
+    job.total = t->num_edges.n;
+    job.max_edges = edges;
     t->id = b->id;
     t->bipartite = b->bipartite;
-    cudaError_t error = cudaMemsetAsync(left, 0, static_cast<size_t>(b->num_src.max) * sizeof *left, stream);
+    if (!b->repeats) {
+        error = cudaMemsetAsync(left, 0, static_cast<size_t>(sources) * sizeof *left, stream);
+        if (error == cudaSuccess) error = launch(count_sources, blocks_for(edges), THREADS, stream, *b, left);
+    }
     if (error == cudaSuccess)
-        error = launch(count_sources, blocks_for(b->num_edges.max), THREADS, stream, *t, *b, left);
+        error = launch(sum_sources, blocks_for(sources), THREADS, stream, *t, *b, left, tile_sum,
+                       job.tile_bits);
+    if (error == cudaSuccess) error = launch_rows(place_rows, THREADS, 1, job, stream);
     if (error == cudaSuccess)
-        error = launch(sum_sources, blocks, THREADS, stream, left, b->num_src, tile_sum, tile);
-    if (error == cudaSuccess)
-        error = launch(place_rows<int32_t>, blocks, THREADS, stream, t->indptr, left, b->num_src, tile_sum,
-                       tile, t->num_edges.n, b->num_edges.max, static_cast<int32_t*>(nullptr));
-    if (error == cudaSuccess)
-        error = launch(fill_transpose, blocks_for(b->num_edges.max), THREADS, stream, *t, *b, left);
-    if (error == cudaSuccess) error = launch(sort_rows, blocks_for(b->num_src.max), THREADS, stream, *t);
+        error = launch(fill_transpose, blocks_for(edges), THREADS, stream, *t, *b,
+                       reinterpret_cast<unsigned long long*>(left));
     return error;
 }
 
