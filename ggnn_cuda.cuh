@@ -399,11 +399,12 @@ GGNN_CUDA_API cudaError_t ggnn_cuda_block_transpose_init(ggnn_block* t, int64_t 
 // Scratch of ggnn_cuda_block_transpose, for a block of at most max_src sources.
 GGNN_CUDA_API size_t ggnn_cuda_block_transpose_workspace_bytes(int64_t max_src);
 
-// Gives every edge any place of its source's list and sorts the lists: the same bits whatever the order. Where
-// b has repeats (GGNN_KEEP_REPEATS) edges need not be counted. The maxima of b are at most t's. A list longer
-// than 2048 is sorted by one block in device memory, by about n log2(n)^2 / 4 comparisons of 256 threads:
-// estimated at 1 ms for a source of 14 thousand edges, 9 ms for one of 100 thousand, which only whole graphs
-// have. (A whole graph is transposed once, at set-up.) Three launches; without repeats four and a memset.
+// Gives every edge any place of its source's list and sorts the lists: the same bits whatever the order. Of
+// a block with repeats (GGNN_KEEP_REPEATS) edges need not be counted. The maxima of b are at most t's. A list
+// longer than 2048 is sorted by one block in device memory, by about n log2(n)^2 / 4 comparisons of 256
+// threads: estimated at 1 ms for a source of 14 thousand edges, 9 ms for one of 100 thousand, which only whole
+// graphs have. (A whole graph is transposed once, at set-up.) Three launches; without repeats four and a
+// memset.
 GGNN_CUDA_API cudaError_t ggnn_cuda_block_transpose(ggnn_block* t, const ggnn_block* b, void* workspace,
                                                     cudaStream_t stream);
 
