@@ -72,7 +72,7 @@
 //   epoch_batch          seeds (batch_size), num_seeds, step (1)           1                    -
 //   block_whole          *b, the host's; counts (3), copy (E, with         1, NODE64: 2         -
 //                        NODE64)
-//   block_transpose      t, laid out by _init in memory of _bytes          5 and a memset       -
+//   block_transpose      t, laid out by _init in memory of _bytes          3, 4 and a memset    -
 //  [7]
 //   gather, gather_edges,                                                  1, 1 for traffic     -
 //   gather_marked        out (n, width)
@@ -161,7 +161,7 @@ enum { GGNN_CUDA_PARTS_MAX = 64 }; // parts of a layout that is split, or whose 
 // comes first: all is equal to ggnn.h, element by element. Broken lists and ids are reported to status and
 // never followed.
 
-// 0 but for WEIGHTED above fanout 1,024: 16 bytes times the power of two >= 2 fanout, for each of at most 128
+// 0 but for WEIGHTED above fanout 1,024: 16 bytes times 2 fanout, for each of at most 128
 // lists in work.
 GGNN_CUDA_API size_t ggnn_cuda_sample_workspace_bytes(ggnn_method method, int32_t fanout, int64_t max_nodes);
 
@@ -200,13 +200,13 @@ GGNN_CUDA_API cudaError_t ggnn_cuda_random_walk(ggnn_node* visited, const ggnn_g
                                                 const ggnn_node* nodes, ggnn_count num_nodes, int32_t* status,
                                                 cudaStream_t stream);
 
-// 0 to 1,024 visits; above, 16 bytes times the power of two >= count, for each of at most 128 nodes in work.
+// 0 to 1,024 visits; above, 16 bytes times count, for each of at most 128 nodes in work.
 GGNN_CUDA_API size_t ggnn_cuda_walk_workspace_bytes(int32_t count, int64_t max_nodes);
 
 // ggnn_walk_neighbors for each of D nodes. id, visits and visited have rows of `count` entries; of row i of
-// id and visits the first taken[i] are written. visited and id may be the same. ids are < 2^48.
-// One launch: to 32 visits a group of lanes a node, in registers; to 1,024 a block of 128 and two radix
-// sorts; above, a block and two bitonic sorts in the workspace, at most 128 nodes at once.
+// id and visits the first taken[i] are written. visited and id may be the same.
+// One launch: to 32 visits a group of lanes a node, in registers; above, a block and two bitonic sorts: to
+// 1,024 in shared memory, then in the workspace, at most 128 nodes at once.
 GGNN_CUDA_API cudaError_t ggnn_cuda_walk_neighbors(ggnn_node* id, float* visits, int64_t* taken,
                                                    const ggnn_node* visited, int32_t count, int64_t top,
                                                    const ggnn_node* nodes, ggnn_count num_nodes,
@@ -399,11 +399,12 @@ GGNN_CUDA_API cudaError_t ggnn_cuda_block_transpose_init(ggnn_block* t, int64_t 
 // Scratch of ggnn_cuda_block_transpose, for a block of at most max_src sources.
 GGNN_CUDA_API size_t ggnn_cuda_block_transpose_workspace_bytes(int64_t max_src);
 
-// Counts each source's edges, gives every edge any place of its source's list, then sorts the lists: the same
-// bits whatever the order. The maxima of b are at most t's. A list longer than 2048 is sorted by one block in
-// device memory, by about n log2(n)^2 / 4 comparisons of 256 threads: estimated at 1 ms for a source of 14
-// thousand edges, 9 ms for one of 100 thousand, which only whole graphs have. (A whole graph is transposed
-// once, at set-up.) Five launches and a memset.
+// Gives every edge any place of its source's list and sorts the lists: the same bits whatever the order. Of
+// a block with repeats (GGNN_KEEP_REPEATS) edges need not be counted. The maxima of b are at most t's. A list
+// longer than 2048 is sorted by one block in device memory, by about n log2(n)^2 / 4 comparisons of 256
+// threads: estimated at 1 ms for a source of 14 thousand edges, 9 ms for one of 100 thousand, which only whole
+// graphs have. (A whole graph is transposed once, at set-up.) Three launches; without repeats four and a
+// memset.
 GGNN_CUDA_API cudaError_t ggnn_cuda_block_transpose(ggnn_block* t, const ggnn_block* b, void* workspace,
                                                     cudaStream_t stream);
 
@@ -1103,18 +1104,17 @@ inline cudaError_t count_traffic(const Ids& ids, int64_t max, const ggnn_layout&
 }
 
 // ---- scans in two kernels ----------------------------------------------------
-// One kernel leaves a sum of each tile of items; in the next one a block adds up the sums before its tile,
-// and goes on from there. A persistent block carries what it has added up from tile to tile. No block waits
-// for another, and the order of addition is of no account: they are integers.
+// One kernel leaves a sum of each tile of items; in the next one a block adds up what comes before its items.
+// No block waits for another, and the order of addition is of no account: they are integers.
 
 enum { TILES = 2048 }; // at most: so many sums are added up by a block in a microsecond
 
-// Items in a tile: a power of two times THREADS.
-inline int64_t tile_of(int64_t capacity)
+// A tile has 2^bits items: least_items at least, a power of two.
+inline int tile_bits_of(int64_t capacity, int64_t least_items = THREADS)
 {
-    int64_t tile = THREADS;
-    while (tiles_of(capacity, tile) > TILES) tile *= 2;
-    return tile;
+    int bits = 0;
+    while (INT64_C(1) << bits < least_items || tiles_of(capacity, INT64_C(1) << bits) > TILES) bits++;
+    return bits;
 }
 
 // The sum over a block's threads of mine, in every thread. A barrier.
@@ -1131,13 +1131,15 @@ template <int BLOCK = THREADS> __device__ inline int64_t block_total(int64_t min
     return mine;
 }
 
-// First kernel: sum[t] of each tile, of count(i) over the items i of it. count is called by all threads of
-// the block together, also with i >= n in the last tile, where it returns 0.
-template <class F> __device__ void write_tile_sums(int64_t* sum, int64_t tile, int64_t n, F count)
+// First kernel: sum[t] of each tile of 2^bits items. count(i) is of the items i, i + THREADS, ... of STEP;
+// all threads of the block call it together, also with items >= n in the last tile, of which it counts none.
+template <int STEP = THREADS, class F>
+__device__ void write_tile_sums(int64_t* sum, int bits, int64_t n, F count)
 {
-    for (int64_t t = blockIdx.x; t * tile < n; t += gridDim.x) {
-        int64_t end = least(n, (t + 1) * tile), mine = 0;
-        for (int64_t first = t * tile; first < end; first += THREADS) mine += count(first + threadIdx.x);
+    for (int64_t t = blockIdx.x; t << bits < n; t += gridDim.x) {
+        int64_t end = least(n, (t + 1) << bits), mine = 0;
+#pragma unroll 1
+        for (int64_t first = t << bits; first < end; first += STEP) mine += count(first + threadIdx.x);
         mine = block_total(mine);
         if (threadIdx.x == 0) sum[t] = mine;
     }
@@ -1159,13 +1161,21 @@ __device__ inline void add_to_tiles(int64_t* sum, int bits, int64_t first, int64
         atomicAdd(reinterpret_cast<unsigned long long*>(sum + tile), static_cast<unsigned long long>(mine));
 }
 
-// Second kernel: sum[from] + .. + sum[to - 1], in every thread: of at most TILES entries, so 8 a thread. A
-// barrier.
-__device__ inline int64_t add_tile_sums(const int64_t* sum, int64_t from, int64_t to)
+// Second kernel: what comes before item `first`, in every thread: of whole tiles their sums, at most TILES,
+// which are under way together; then count(i) of the items from the tile's begin on. A barrier.
+template <int BLOCK = THREADS, class F>
+__device__ inline int64_t sum_before(const int64_t* sum, int bits, int64_t first, F count)
 {
-    int64_t mine = 0;
-    for (int64_t t = from + threadIdx.x; t < to; t += THREADS) mine += sum[t];
-    return block_total(mine);
+    const int64_t tile = first >> bits;
+    int64_t       mine = 0;
+#pragma unroll
+    for (unsigned k = 0; k < TILES / BLOCK; k++) {
+        const unsigned t = threadIdx.x + k * BLOCK;
+        mine += t < tile ? sum[t] : 0;
+    }
+#pragma unroll 2
+    for (int64_t i = (tile << bits) + threadIdx.x; i < first; i += BLOCK) mine += count(i);
+    return block_total<BLOCK>(mine);
 }
 
 // ---- memory; blocks ----------------------------------------------------------
@@ -1288,16 +1298,6 @@ template <int BLOCK> struct span_memory {
     int64_t                                              at[BLOCK + 1];
 };
 
-// Edges of all targets before `first`: of whole tiles by their sums, then one by one.
-template <int BLOCK> __device__ int64_t edges_before(const hop_job& job, int64_t first)
-{
-    const int64_t tile = first >> job.tile_bits;
-    int64_t       mine = 0;
-    for (int64_t t = threadIdx.x; t < tile; t += BLOCK) mine += job.tile_sum[t];
-    for (int64_t i = (tile << job.tile_bits) + threadIdx.x; i < first; i += BLOCK) mine += job.count[i];
-    return block_total<BLOCK>(mine);
-}
-
 // Where the edges of a span's targets go: at[r] for target first + r, at[r + 1] for the next. By the whole
 // block, and nobody waits for another: each adds up for itself what comes before its span, which costs less
 // than a launch between the counts and the sample. Only this block writes these rows of indptr; the one with
@@ -1311,7 +1311,8 @@ __device__ void place_span(span_memory<BLOCK>& m, const hop_job& job, int64_t fi
     __syncthreads(); // the span before is done with
     if (job.count) {
         if (thread < rows) own = job.count[first + thread];
-        before = edges_before<BLOCK>(job, first);
+        before = sum_before<BLOCK>(job.tile_sum, job.tile_bits, first,
+                                   [&](int64_t i) { return job.count[i]; });
         cub::BlockScan<int64_t, BLOCK>(m.scan).ExclusiveSum(own, own, sum);
         own = least(before + own, job.max_edges);
         if (thread < rows) job.indptr[first + thread] = own;
@@ -1473,6 +1474,26 @@ template <int T> struct team {
         return total > 0;
     }
 };
+
+// Bitonic sort (Batcher 1968) of n items in the form whose comparisons all put the smaller one first: what is
+// missing up to a power of two then counts as greatest and never moves. Two sorted runs become one: pairs
+// mirrored about their border, then pairs ever smaller steps apart. order(low, high) swaps two items that are
+// not in order. What the team wrote before needs no sync, and all is visible after. O(n log^2 n).
+template <int T, class Order> __device__ void sort_items(uint32_t n, const team<T>& us, Order order)
+{
+    for (uint32_t run = 1; run < n; run *= 2)
+        for (uint32_t step = run; step > 0; step /= 2) {
+            const uint32_t pairs = ((n + 2 * step - 1) & ~(2 * step - 1)) / 2;
+            us.sync();
+#pragma unroll 1
+            for (uint32_t p = static_cast<uint32_t>(us.lane); p < pairs; p += T) {
+                const uint32_t in = p & (step - 1), low = 2 * p - in;
+                const uint32_t high = step == run ? low + 2 * (step - in) - 1 : low + step;
+                if (high < n) order(low, high);
+            }
+        }
+    us.sync();
+}
 
 // ---- Fisher-Yates in registers -------------------------------------------------
 
@@ -1851,28 +1872,14 @@ struct sort_pair {
 };
 constexpr unsigned long long NO_KEY = ~0ull; // after all others
 
-// Bitonic sort (Batcher 1968) of kept pairs, in place; p has room for the power of two >= kept, at least 2,
-// and what lies beyond kept is overwritten. Each stage compares pairs `stride` apart; the first stages sort
-// runs up and down in turn. What the team wrote to p before needs no sync, and all is visible after.
 template <int T> __device__ void sort_pairs(sort_pair* p, int64_t kept, const team<T>& us)
 {
-    int64_t n = 2;
-    while (n < kept) n *= 2;
-    for (int64_t i = kept + us.lane; i < n; i += T) p[i] = {NO_KEY, 0};
-    for (int64_t run = 2; run <= n; run *= 2)
-        for (int64_t stride = run / 2; stride > 0; stride /= 2) {
-            us.sync();
-#pragma unroll 1
-            for (int64_t t = us.lane; t < n / 2; t += T) {
-                const int64_t   i = 2 * t - (t & (stride - 1));
-                const sort_pair a = p[i], b = p[i + stride];
-                const bool      greater = a.key > b.key || (a.key == b.key && a.from > b.from);
-                if (greater != ((i & run) == 0)) continue;
-                p[i] = b;
-                p[i + stride] = a;
-            }
-        }
-    us.sync();
+    sort_items(static_cast<uint32_t>(kept), us, [&](uint32_t low, uint32_t high) {
+        const sort_pair a = p[low], b = p[high];
+        if (a.key < b.key || (a.key == b.key && a.from <= b.from)) return;
+        p[low] = b;
+        p[high] = a;
+    });
 }
 
 __device__ inline float weight_at(const ggnn_list& list, int64_t i)
@@ -1970,13 +1977,8 @@ static GGNNI_KERNEL(64, THREADS, 4) weighted_small(const __grid_constant__ hop_j
 constexpr int64_t WEIGHTED_SHARED = 2048; // pairs in shared memory
 constexpr int64_t HEAVY_BLOCKS = 128;     // blocks whose pairs are in the workspace
 
-// Pairs of a block's buffer: at least 2 fanout, and a round of edges over fanout.
-inline int64_t weighted_buffer(int64_t fanout)
-{
-    int64_t size = 2 * THREADS;
-    while (size < 2 * fanout) size *= 2;
-    return size;
-}
+// Pairs of a block's buffer: 2 fanout, so that a round of edges fits behind those kept, and is sorted seldom.
+inline int64_t weighted_buffer(int64_t fanout) { return 2 * (fanout < THREADS ? +THREADS : fanout); }
 
 // A block a row. The buffer (`size` pairs; SHARED: in shared memory) holds the least keys so far, then what
 // was found below the last of them since; when a round more might not fit it is sorted, and cut to fanout.
@@ -2082,11 +2084,9 @@ struct visit_job {
     const ggnn_node* visited; // (num_nodes, count); may be id
     int32_t          count;
     int64_t          top;  // 0 <= top <= count
-    int              bits; // ids are < 2^bits - 1 in the forms that sort by radix
     const ggnn_node* node; // (num_nodes)
     ggnn_count       num_nodes;
-    sort_pair*       workspace; // pairs_size a block
-    int64_t          pairs_size;
+    sort_pair*       workspace; // count a block
 };
 
 // G lanes a node, G >= count. The first lane of each id counts its visits; its rank is the number of ids with
@@ -2126,68 +2126,26 @@ GGNNI_KERNEL(32, THREADS) visits_small(const __grid_constant__ visit_job job)
     }
 }
 
-// The end of the run of equal values that begins at t of n sorted ones.
-template <class Value> __device__ int64_t run_end(Value at, int64_t t, int64_t n)
+// The end of the run of equal keys that begins at t of n sorted ones.
+__device__ inline int64_t run_end(const sort_pair* p, int64_t t, int64_t n)
 {
-    int64_t low = t, high = n; // value(low) == value(t), value(high) is not
+    int64_t low = t, high = n; // the key of low is t's, that of high is not
     while (high - low > 1) {
         const int64_t middle = low + (high - low) / 2;
-        if (at(middle) == at(t)) low = middle;
+        if (p[middle].key == p[t].key) low = middle;
         else high = middle;
     }
     return high;
 }
 
-// A block a node, count <= 128 * ITEMS: sorted by id; then the first visit of each id, by (1024 - visits,
-// id), and behind these the other visits (their id bits are `none`).
-template <int ITEMS>
-GGNNI_KERNEL(80, PATH_THREADS) visits_block(const __grid_constant__ visit_job job)
-{
-    using id_bits = typename std::make_unsigned<ggnn_node>::type;
-    using by_id = cub::BlockRadixSort<id_bits, PATH_THREADS, ITEMS>;
-    using by_visits = cub::BlockRadixSort<unsigned long long, PATH_THREADS, ITEMS>;
-    __shared__ typename by_id::TempStorage     id_memory;
-    __shared__ typename by_visits::TempStorage visits_memory;
-    __shared__ id_bits                         sorted[PATH_THREADS * ITEMS];
-    const unsigned long long                   none = (1ull << job.bits) - 1; // sorts after all ids
-    const int64_t                              num_nodes = size_of(job.num_nodes);
-    for (int64_t i = blockIdx.x; i < num_nodes; i += gridDim.x) {
-        id_bits            id[ITEMS];
-        unsigned long long key[ITEMS];
-        int                distinct = 0;
-        for (int j = 0; j < ITEMS; j++) {
-            const int t = threadIdx.x + j * PATH_THREADS;
-            ggnn_node v = t < job.count ? job.visited[i * job.count + t] : -1;
-            id[j] = static_cast<id_bits>(v < 0 || v == job.node[i] ? none : v);
-        }
-        by_id(id_memory).SortBlockedToStriped(id, 0, job.bits);
-        for (int j = 0; j < ITEMS; j++) sorted[threadIdx.x + j * PATH_THREADS] = id[j];
-        __syncthreads();
-        for (int j = 0; j < ITEMS; j++) {
-            const int          t = threadIdx.x + j * PATH_THREADS;
-            const bool         first = id[j] != none && (t == 0 || sorted[t - 1] != id[j]);
-            const auto         at = [&](int64_t s) { return sorted[s]; };
-            unsigned long long visits = 0;
-            if (first) visits = run_end(at, t, PATH_THREADS * ITEMS) - t;
-            key[j] = first ? (1024 - visits) << job.bits | id[j] : NO_KEY;
-            distinct += __syncthreads_count(first);
-        }
-        by_visits(visits_memory).SortBlockedToStriped(key, 0, job.bits + 10);
-        const int64_t taken = distinct < job.top ? distinct : job.top;
-        for (int j = 0; j < ITEMS; j++) {
-            const int t = threadIdx.x + j * PATH_THREADS;
-            if (t >= taken) continue;
-            job.id[i * job.count + t] = static_cast<ggnn_node>(key[j] & none);
-            job.visits[i * job.count + t] = static_cast<float>(1024 - (key[j] >> job.bits));
-        }
-        if (threadIdx.x == 0) job.taken[i] = taken;
-    }
-}
+constexpr int32_t VISITS_SHARED = 1024; // pairs in shared memory
 
-// A block a node, any count: the same by two bitonic sorts of pairs in the workspace.
-static GGNNI_KERNEL(40, THREADS) visits_large(const __grid_constant__ visit_job job)
+// A block a node: sorted by id; then the first visit of each id, by (visits descending, id), and behind these
+// the other visits. SHARED: count <= VISITS_SHARED; else any, and the pairs are in the workspace.
+template <bool SHARED> GGNNI_KERNEL(40, THREADS) visits_large(const __grid_constant__ visit_job job)
 {
-    sort_pair* const    p = job.workspace + blockIdx.x * job.pairs_size;
+    __shared__ sort_pair own[SHARED ? VISITS_SHARED : 1];
+    sort_pair* const     p = SHARED ? own : job.workspace + blockIdx.x * job.count;
     const team<THREADS> us;
     const int64_t       num_nodes = size_of(job.num_nodes);
     for (int64_t i = us.first; i < num_nodes; i += us.step) {
@@ -2206,9 +2164,8 @@ static GGNNI_KERNEL(40, THREADS) visits_large(const __grid_constant__ visit_job 
 #pragma unroll 1
         for (int64_t base = 0; base < kept; base += THREADS) { // from: visits, at the first of each id
             const int64_t t = base + us.lane;
-            const auto    at = [&](int64_t s) { return p[s].key; };
             const bool    first = t < kept && (t == 0 || p[t - 1].key != p[t].key);
-            if (t < kept) p[t].from = first ? run_end(at, t, kept) - t : 0;
+            if (t < kept) p[t].from = first ? run_end(p, t, kept) - t : 0;
             us.rank(first, &total);
             distinct += total;
         }
@@ -2274,31 +2231,22 @@ inline walk_job walk_job_of(ggnn_node* visited, const ggnn_graph& g, const ggnn_
     return job;
 }
 
-inline int64_t pairs_of(int32_t count) // room of sort_pairs
-{
-    int64_t size = 2;
-    while (size < count) size *= 2;
-    return size;
-}
-
 inline cudaError_t launch_visits(const visit_job& job, cudaStream_t stream)
 {
-    const auto start = [&](void (*kernel)(visit_job), int threads, int threads_per_node, int64_t most) {
-        const int64_t nodes = job.num_nodes.max < most ? job.num_nodes.max : most;
-        const int64_t tiles = tiles_of(nodes, threads / threads_per_node);
-        return launch(kernel, grid_of(tiles, threads), threads, stream, job);
+    const auto start = [&](void (*kernel)(visit_job), int threads_per_node, int64_t most) {
+        const int64_t tiles = tiles_of(least(job.num_nodes.max, most), THREADS / threads_per_node);
+        return launch(kernel, grid_of(tiles, THREADS), THREADS, stream, job);
     };
-    if (job.count <= 8) return start(visits_small<8>, THREADS, 8, INT64_MAX);
-    if (job.count <= 16) return start(visits_small<16>, THREADS, 16, INT64_MAX);
-    if (job.count <= 32) return start(visits_small<32>, THREADS, 32, INT64_MAX);
-    if (job.count <= 256) return start(visits_block<2>, PATH_THREADS, PATH_THREADS, INT64_MAX);
-    if (job.count <= 1024) return start(visits_block<8>, PATH_THREADS, PATH_THREADS, INT64_MAX);
-    return start(visits_large, THREADS, THREADS, HEAVY_BLOCKS);
+    if (job.count <= 8) return start(visits_small<8>, 8, INT64_MAX);
+    if (job.count <= 16) return start(visits_small<16>, 16, INT64_MAX);
+    if (job.count <= 32) return start(visits_small<32>, 32, INT64_MAX);
+    if (job.count <= VISITS_SHARED) return start(visits_large<true>, THREADS, INT64_MAX);
+    return start(visits_large<false>, THREADS, HEAVY_BLOCKS);
 }
 
 inline size_t walk_pairs_bytes(int32_t count, int64_t max_nodes)
 {
-    return count <= 1024 ? 0 : pairs_bytes(pairs_of(count), max_nodes);
+    return count <= VISITS_SHARED ? 0 : pairs_bytes(count, max_nodes);
 }
 
 // Of a hop's workspace: ids from its start, then visits and pairs at these bytes.
@@ -2336,9 +2284,7 @@ inline cudaError_t count_walks(const hop_job& hop, int64_t* count, cudaStream_t 
     visits.taken = count;
     visits.count = hop.walk.walks * hop.walk.length;
     visits.top = hop.fanout < 0 || hop.fanout > visits.count ? visits.count : hop.fanout;
-    while (hop.g.num_nodes >> visits.bits) visits.bits++;
     visits.workspace = reinterpret_cast<sort_pair*>(base + memory.pairs);
-    visits.pairs_size = pairs_of(visits.count);
     const cudaError_t walked = launch_walks(walks, stream); // before: an argument list has no order
     return first_error(walked, launch_visits(visits, stream));
 }
@@ -2506,11 +2452,9 @@ cudaError_t ggnn_cuda_walk_neighbors(ggnn_node* id, float* visits, int64_t* take
     job.visited = visited;
     job.count = count;
     job.top = top < 0 || top > count ? count : top;
-    job.bits = sizeof(ggnn_node) == 4 ? 32 : 48;
     job.node = nodes;
     job.num_nodes = num_nodes;
     job.workspace = static_cast<ggnni::sort_pair*>(workspace);
-    job.pairs_size = ggnni::pairs_of(count);
     return ggnni::launch_visits(job, stream);
 }
 
@@ -2541,8 +2485,8 @@ struct unique_job {
     ggnn_count       given;    //
     uint32_t*        flag;     // (n bits, up to a multiple of THREADS)
     int64_t*         tile_sum; // (TILES)
+    int              tile_bits;
     int64_t*         next_sum; // (TILES)  zeroed on the way, for add_to_tiles; or NULL
-    int64_t          tile;     //
     int32_t*         repeats;  // (limit)  overwritten: 0 for every id in list; or NULL
     int64_t*         length;   // (1)      ids in list after; or NULL
     int32_t*         status;   //
@@ -2550,7 +2494,8 @@ struct unique_job {
 
 __device__ inline uint32_t slot_value(const ggnn_cuda_unique& seen, uint32_t slot)
 {
-    return seen.kind == GGNN_UNIQUE_DIRECT ? static_cast<uint32_t>(seen.entry[slot]) : seen.slot[slot].value;
+    return *(seen.kind == GGNN_UNIQUE_DIRECT ? reinterpret_cast<const uint32_t*>(seen.entry + slot)
+                                             : &seen.slot[slot].value);
 }
 
 // ---- begin ---------------------------------------------------------------------
@@ -2694,7 +2639,9 @@ template <int G, bool HUBS> GGNNI_KERNEL(32, THREADS) insert_ids(unique_job job)
     }
 }
 
-// ---- flag and number: a block a tile -------------------------------------------
+// ---- flag: IDS inputs a thread, whose loads are under way together; number: a thread an input ------------
+
+enum { IDS = 4 };
 
 static GGNNI_KERNEL(32, THREADS) flag_firsts(unique_job job)
 {
@@ -2705,26 +2652,30 @@ static GGNNI_KERNEL(32, THREADS) flag_firsts(unique_job job)
     }
     for (int64_t t = thread; job.next_sum && t < TILES; t += static_cast<int64_t>(gridDim.x) * THREADS)
         job.next_sum[t] = 0;
-    write_tile_sums(job.tile_sum, job.tile, n, [&](int64_t e) {
-        uint32_t slot = e < n ? job.place[e] : NOWHERE;
-        uint32_t own = CANDIDATE + static_cast<uint32_t>(e);
-        bool     is_first = slot != NOWHERE && slot_value(job.seen, slot) == own;
-        unsigned bits = __ballot_sync(ALL_LANES, is_first);
-        if (threadIdx.x % WARP == 0) job.flag[e / WARP] = bits;
-        return static_cast<int64_t>(is_first);
+    write_tile_sums<IDS * THREADS>(job.tile_sum, job.tile_bits, n, [&](int64_t first) {
+        uint32_t slot[IDS], value[IDS];
+        int      firsts = 0;
+        for (int k = 0; k < IDS; k++)
+            slot[k] = first + k * THREADS < n ? job.place[first + k * THREADS] : NOWHERE;
+        for (int k = 0; k < IDS; k++) value[k] = slot[k] == NOWHERE ? 0 : slot_value(job.seen, slot[k]);
+        for (int k = 0; k < IDS; k++) {
+            const int64_t  e = first + k * THREADS;
+            const bool     is_first = value[k] == CANDIDATE + static_cast<uint32_t>(e);
+            const unsigned bits = __ballot_sync(ALL_LANES, is_first);
+            if (threadIdx.x % WARP == 0 && e < n) job.flag[e / WARP] = bits;
+            firsts += is_first;
+        }
+        return firsts;
     });
 }
 
 // No other thread has this slot: an id has one first. The id, or -1 where it gets no number.
-__device__ inline ggnn_node give_number(const unique_job& job, int64_t e, int64_t number)
+__device__ inline ggnn_node give_number(const unique_job& job, uint32_t stamp, uint32_t slot, int64_t number)
 {
-    uint32_t  slot = job.place[e];
-    ggnn_node id;
+    ggnn_node id = static_cast<ggnn_node>(slot);
     if (number >= job.limit) return -1;
     if (job.seen.kind == GGNN_UNIQUE_DIRECT) {
-        id = static_cast<ggnn_node>(slot);
-        job.seen.entry[slot] = static_cast<unsigned long long>(~job.seen.state->stamp) << 32 |
-                               static_cast<unsigned long long>(number);
+        job.seen.entry[slot] = static_cast<unsigned long long>(~stamp) << 32 | static_cast<uint32_t>(number);
     } else {
         id = job.seen.slot[slot].key;
         job.seen.slot[slot].value = static_cast<uint32_t>(number);
@@ -2751,34 +2702,35 @@ template <class Next> __device__ void number_again(const unique_job& job, const 
     }
 }
 
-// THREADS inputs at a time: every thread adds up the bits before its own. The block that has the last tile
-// knows the sum. next.add(first, i, id) is called by whole warps, for number i's id, or -1; i >= first.
+// A block has THREADS inputs at a time, 8 words of bits: lane l of each warp looks at word l % 8. What is
+// read here is under way while the sums are. The thread of the last input knows how many there are.
+// next.add(first, i, id) is called by whole warps, for number i's id, or -1; i >= first.
 template <class Next>
 GGNNI_KERNEL(48, THREADS) number_firsts(unique_job job, const __grid_constant__ Next next)
 {
-    int64_t  n = size_of(job.n), number = job.seen.state->base, done = 0;
-    unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    number_again(job, next, number);
-    for (int64_t t = blockIdx.x; t == 0 || t * job.tile < n; t += gridDim.x) {
-        int64_t end = least(n, (t + 1) * job.tile), after;
-        number += add_tile_sums(job.tile_sum, done, t);
-        done = t;
-        after = number;
-        for (int64_t first = t * job.tile; first < end; first += THREADS) {
-            const uint32_t* bits = job.flag + first / WARP;
-            int64_t         warps = after, mine; // the first number of this warp; of this thread
-            for (unsigned w = 0; w < THREADS / WARP; w++) {
-                if (w < warp) warps += __popc(bits[w]);
-                after += __popc(bits[w]);
-            }
-            mine = warps + __popc(bits[warp] & ((1u << lane) - 1));
-            ggnn_node id = bits[warp] >> lane & 1 ? give_number(job, first + threadIdx.x, mine) : -1;
-            if constexpr (Next::COUNTS) next.add(warps, mine, id);
-        }
-        if (end == n && threadIdx.x == 0) {
-            if (after > job.limit) report(job.status, GGNN_ERROR_CAPACITY);
-            job.seen.state->count = least(after, job.limit);
-            if (job.length) *job.length = least(after, job.limit);
+    constexpr int  WORDS = THREADS / WARP;
+    const int64_t  n = size_of(job.n), base = job.seen.state->base;
+    const uint32_t stamp = job.seen.state->stamp, lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    number_again(job, next, base);
+    for (int64_t first = static_cast<int64_t>(blockIdx.x) * THREADS; first == 0 || first < n;
+         first += static_cast<int64_t>(gridDim.x) * THREADS) {
+        const int64_t  e = first + threadIdx.x, word = first / WARP + lane % WORDS;
+        const uint32_t slot = e < n ? job.place[e] : NOWHERE, bits = word * WARP < n ? job.flag[word] : 0;
+        int64_t        number = base + sum_before(job.tile_sum, job.tile_bits - 5, first / WARP,
+                                                  [&](int64_t w) { return __popc(job.flag[w]); });
+        const uint32_t own = __shfl_sync(ALL_LANES, bits, static_cast<int>(warp));
+        int            before = lane % WORDS < warp ? __popc(bits) : 0;
+        for (int half = WORDS / 2; half; half /= 2) before += __shfl_xor_sync(ALL_LANES, before, half);
+        number += before; // the warp's first
+        const int64_t mine = number + __popc(own & ((1u << lane) - 1));
+        const bool    is_first = own >> lane & 1;
+        ggnn_node     id = is_first ? give_number(job, stamp, slot, mine) : -1;
+        if constexpr (Next::COUNTS) next.add(number, mine, id);
+        if (threadIdx.x == THREADS - 1 && first + THREADS >= n) {
+            const int64_t all = mine + is_first;
+            if (all > job.limit) report(job.status, GGNN_ERROR_CAPACITY);
+            job.seen.state->count = least(all, job.limit);
+            if (job.length) *job.length = least(all, job.limit);
         }
     }
 }
@@ -2870,13 +2822,14 @@ template <bool HUBS> inline cudaError_t launch_insert(const unique_job& job, cud
 template <class Next>
 inline cudaError_t number_ids(unique_job job, bool inserted, const Next& next, cudaStream_t stream)
 {
-    job.tile = tile_of(job.n.max);
-    int64_t     tiles = tiles_of(job.n.max, job.tile), blocks = tiles > 0 ? grid_of(tiles, THREADS) : 1;
+    job.tile_bits = tile_bits_of(job.n.max, IDS * THREADS);
     cudaError_t error = cudaSuccess;
     if (!inserted && job.seen.hubs) error = launch_insert<true>(job, stream);
     else if (!inserted) error = launch_insert<false>(job, stream);
-    if (error == cudaSuccess) error = launch(flag_firsts, blocks, THREADS, stream, job);
-    if (error == cudaSuccess) error = launch(number_firsts<Next>, blocks, THREADS, stream, job, next);
+    if (error == cudaSuccess)
+        error = launch(flag_firsts, blocks_for(tiles_of(job.n.max, IDS)), THREADS, stream, job);
+    if (error == cudaSuccess)
+        error = launch(number_firsts<Next>, blocks_for(job.n.max), THREADS, stream, job, next);
     return error;
 }
 
@@ -3069,8 +3022,8 @@ inline size_t carve_batch(ggnn_cuda_batch* b, char* base)
 
 // ---- edges that targets take ------------------------------------------------------
 
-// Counts of a hop by numbering the ids that are its targets.
-struct next_hop {
+// Counts of a hop by numbering the ids that are its targets. PLAIN: of a graph in one piece.
+template <bool PLAIN> struct next_hop {
     static constexpr bool COUNTS = true;
     hop_job               job;
     int64_t *             count, *sum; // of job, to be written; sum is 0
@@ -3078,7 +3031,7 @@ struct next_hop {
     __device__ void add(int64_t first, int64_t i, ggnn_node id) const
     {
         int64_t mine = 0;
-        if (id >= 0) count[i] = mine = edges_taken(job, list_of(job.g, job.at, id, job.status).degree);
+        if (id >= 0) count[i] = mine = edges_taken(job, list_of<PLAIN>(job.g, job.at, id, job.status).degree);
         add_to_tiles(sum, job.tile_bits, first, i, mine);
     }
 };
@@ -3088,39 +3041,23 @@ static GGNNI_KERNEL(32, THREADS)
     count_edges(const __grid_constant__ hop_job job, int64_t* count, int64_t* sum, bool counted)
 {
     int64_t n = size_of(job.num_dst);
-    write_tile_sums(sum, INT64_C(1) << job.tile_bits, n, [&](int64_t i) {
+    write_tile_sums(sum, job.tile_bits, n, [&](int64_t i) {
         if (i >= n) return INT64_C(0);
         if (!counted) count[i] = edges_taken(job, list_of(job.g, job.at, job.target[i], job.status).degree);
         return count[i];
     });
 }
 
-// ---- counts to offsets: a block a tile of rows ------------------------------------
+// ---- counts to offsets -----------------------------------------------------------
 
-// indptr[i] = count[0] + .. + count[i-1] for i in [0, n], at most `most`; the last one also to *total.
-template <class T>
-GGNNI_KERNEL(40, THREADS)
-    place_rows(int64_t* indptr, const T* count, ggnn_count rows, const int64_t* tile_sum, int64_t tile,
-               int64_t* total, int64_t most, int32_t* status)
+// What a sampling kernel does before it samples.
+static GGNNI_KERNEL(40, THREADS) place_rows(const __grid_constant__ hop_job job)
 {
-    typedef cub::BlockScan<int64_t, THREADS> scan;
-    __shared__ typename scan::TempStorage    temp;
-    int64_t                                  n = size_of(rows), before = 0, done = 0;
-    for (int64_t t = blockIdx.x; t * tile <= n; t += gridDim.x) {
-        int64_t end = least(n + 1, (t + 1) * tile);
-        before += add_tile_sums(tile_sum, done, t);
-        done = t;
-        int64_t at = before, sum;
-        for (int64_t first = t * tile; first < end; first += THREADS) {
-            int64_t i = first + threadIdx.x, mine = i < n ? static_cast<int64_t>(count[i]) : 0;
-            scan(temp).ExclusiveSum(mine, mine, sum);
-            __syncthreads(); // before temp is written again
-            if (i <= n) indptr[i] = least(at + mine, most);
-            if (i == n) *total = least(at + mine, most);
-            if (i == n && at + mine > most) report(status, GGNN_ERROR_CAPACITY);
-            at += sum;
-        }
-    }
+    __shared__ span_memory<THREADS> memory;
+    const int64_t                   n = size_of(job.num_dst);
+    for (int64_t first = static_cast<int64_t>(blockIdx.x) * job.span; first == 0 || first < n;
+         first += static_cast<int64_t>(gridDim.x) * job.span)
+        place_span<THREADS>(memory, job, first, n);
 }
 
 // ---- the chain ------------------------------------------------------------------
@@ -3154,7 +3091,7 @@ inline hop_job job_of_hop(const ggnn_cuda_batch* b, const ggnn_graph* g, const g
     job.indptr = hop->indptr;
     job.count = scratch.count;
     job.tile_sum = scratch.state->row_sum;
-    while (INT64_C(1) << job.tile_bits < tile_of(hop->num_dst.max + 1)) job.tile_bits++;
+    job.tile_bits = tile_bits_of(hop->num_dst.max);
     job.total = hop->num_edges.n;
     job.position = hop->position;
     job.weight = hop->weight;
@@ -3171,8 +3108,8 @@ inline hop_job job_of_hop(const ggnn_cuda_batch* b, const ggnn_graph* g, const g
 
 // What numbering does for the hop that comes after it.
 struct chain_link {
-    bool     counts; // what its targets take
-    next_hop next;
+    bool            counts; // what its targets take
+    next_hop<false> next;
 };
 
 inline bool counts_alone(ggnn_method method) // by kernels of its own: the degree does not tell
@@ -3196,7 +3133,8 @@ inline cudaError_t launch_numbering(unique_job job, bool inserted, const chain_l
 {
     if (!link.counts) return number_ids(job, inserted, no_next(), stream);
     job.next_sum = link.next.sum;
-    return number_ids(job, inserted, link.next, stream);
+    if (link.next.job.g.part) return number_ids(job, inserted, link.next, stream);
+    return number_ids(job, inserted, next_hop<true>{link.next.job, link.next.count, link.next.sum}, stream);
 }
 
 // g NULL: a step called by itself.
@@ -3232,15 +3170,13 @@ inline cudaError_t sample_edges(hop_job job, bool counted, const batch_scratch& 
 {
     const bool    alone = counts_alone(job.method), walks = ggnn_method_has(job.method, GGNN_METHOD_WALKS);
     const bool    places = walks || job.fanout > 0 || (alone && job.fanout < 0);
-    const int64_t tile = INT64_C(1) << job.tile_bits, rows = job.num_dst.max + 1;
-    const int64_t blocks = grid_of(tiles_of(rows, tile), THREADS);
+    const int64_t blocks = blocks_for(job.num_dst.max);
     cudaError_t   error = alone ? count_hop(job, scratch.count, stream) : cudaSuccess;
     if (error == cudaSuccess && !counted)
         error = launch(count_edges, blocks, THREADS, stream, job, scratch.count, scratch.state->row_sum,
                        alone);
     if (error == cudaSuccess && !places) {
-        error = launch(place_rows<int64_t>, blocks, THREADS, stream, job.indptr, job.count, job.num_dst,
-                       job.tile_sum, tile, job.total, job.max_edges, job.status);
+        error = launch_rows(place_rows, THREADS, 1, job, stream);
         job.count = nullptr;
     }
     return error == cudaSuccess ? sample_hop(job, stream) : error;
@@ -3586,55 +3522,32 @@ static GGNNI_KERNEL(32, THREADS) narrow_ids(int32_t* out, const ggnn_node* id, i
         out[e] = static_cast<int32_t>(id[e]);
 }
 
-// left (num_src) counts each source's edges: a thread an edge.
-static GGNNI_KERNEL(32, THREADS) count_sources(ggnn_block t, ggnn_block b, int32_t* left)
+// Each source's edges, of a block without repeats: left (num_src) was 0. A thread an edge.
+static GGNNI_KERNEL(32, THREADS) count_sources(ggnn_block b, int64_t* left)
 {
-    int64_t n = size_of(b.num_edges);
-    if (blockIdx.x == 0 && threadIdx.x == 0) {
-        *t.num_dst.n = size_of(b.num_src);
-        *t.num_src.n = size_of(b.num_dst);
-    }
-    for (int64_t e = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; e < n;
-         e += static_cast<int64_t>(gridDim.x) * THREADS)
-        atomicAdd(&left[b.indices[e]], 1);
+    const int64_t n = size_of(b.num_edges), stride = static_cast<int64_t>(gridDim.x) * THREADS;
+    for (int64_t e = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; e < n; e += stride)
+        atomicAdd(reinterpret_cast<unsigned long long*>(left + b.indices[e]), 1ull);
 }
 
 static GGNNI_KERNEL(32, THREADS)
-    sum_sources(const int32_t* left, ggnn_count rows, int64_t* tile_sum, int64_t tile)
+    sum_sources(ggnn_block t, ggnn_block b, int64_t* left, int64_t* tile_sum, int tile_bits)
 {
-    int64_t n = size_of(rows);
-    write_tile_sums(tile_sum, tile, n, [&](int64_t i) { return static_cast<int64_t>(i < n ? left[i] : 0); });
-}
-
-// A thread an edge: it takes the last place that is left in its source's list, whichever that is now. A block
-// finds the rows of its first and last edge, its threads theirs between them.
-static GGNNI_KERNEL(32, THREADS) fill_transpose(ggnn_block t, ggnn_block b, int32_t* left)
-{
-    __shared__ int64_t row[2];
-    int64_t            n = size_of(b.num_edges), rows = size_of(b.num_dst);
-    for (int64_t first = static_cast<int64_t>(blockIdx.x) * THREADS; first < n;
-         first += static_cast<int64_t>(gridDim.x) * THREADS) {
-        int64_t e = first + threadIdx.x;
-        if (threadIdx.x < 2)
-            row[threadIdx.x] =
-                row_with(b.indptr, 0, rows, threadIdx.x ? least(n, first + THREADS) - 1 : first);
-        __syncthreads();
-        if (e < n) {
-            int32_t u = b.indices[e];
-            int64_t at = t.indptr[u] + atomicSub(&left[u], 1) - 1;
-            t.indices[at] = static_cast<int32_t>(row_with(b.indptr, row[0], row[1] + 1, e));
-            t.edge[at] = static_cast<int32_t>(e);
-        }
-        __syncthreads(); // before row is written again
+    const int64_t n = size_of(b.num_src);
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+        *t.num_dst.n = n;
+        *t.num_src.n = size_of(b.num_dst);
     }
+    write_tile_sums(tile_sum, tile_bits, n, [&](int64_t u) {
+        if (u >= n) return INT64_C(0);
+        if (b.repeats) left[u] = b.repeats[u];
+        return left[u];
+    });
 }
 
 // ---- lists ascending, so that the order of filling leaves no trace --------------------------------
-// A block takes THREADS rows: a thread each short one, then all threads the others, one by one. Long rows are
-// next to each other, as hubs are numbered early: a block takes a few in a row, the next block the next few.
 
 enum { SHORT_ROW = 16, SHARED_ROW = 2048 }; // a thread sorts alone; a block sorts in shared memory
-enum { ROW_RUN = 4 };                       // rows next to each other that a block takes
 
 __device__ inline void sort_short(int32_t* edge, int32_t* source, int32_t n)
 {
@@ -3650,29 +3563,16 @@ __device__ inline void sort_short(int32_t* edge, int32_t* source, int32_t n)
     }
 }
 
-// Bitonic sort, in the form whose comparisons all put the smaller one first: what is missing up to a power of
-// two then counts as greatest and never moves. Two sorted runs become one: pairs mirrored about their border,
-// then pairs ever smaller steps apart. All threads of a block; O(n log^2 n) comparisons. A barrier at begin
-// and end.
 __device__ inline void sort_long(int32_t* edge, int32_t* source, uint32_t n)
 {
-    for (uint32_t run = 1; run < n; run *= 2)
-        for (uint32_t step = run; step > 0; step /= 2) {
-            uint32_t pairs = (n + 2 * step - 1) / (2 * step) * step;
-            __syncthreads();
-#pragma unroll 1
-            for (uint32_t p = threadIdx.x; p < pairs; p += THREADS) {
-                uint32_t in = p & (step - 1), low = 2 * p - in, high = low + step;
-                if (step == run) high = low + 2 * (step - in) - 1;
-                if (high >= n || edge[low] <= edge[high]) continue;
-                int32_t e = edge[low], s = source[low];
-                edge[low] = edge[high];
-                source[low] = source[high];
-                edge[high] = e;
-                source[high] = s;
-            }
-        }
-    __syncthreads();
+    sort_items(n, team<THREADS>(), [&](uint32_t low, uint32_t high) {
+        const int32_t e = edge[low], s = source[low];
+        if (e <= edge[high]) return;
+        edge[low] = edge[high];
+        source[low] = source[high];
+        edge[high] = e;
+        source[high] = s;
+    });
 }
 
 // In shared memory where it fits, else in place. The next row needs no barrier: before and after sort_long a
@@ -3695,29 +3595,45 @@ __device__ inline void sort_row(int32_t* edge, int32_t* source, uint32_t n)
     }
 }
 
-static GGNNI_KERNEL(32, THREADS) sort_rows(ggnn_block t)
+// A thread an edge. That of a source which has no other goes where the list is; one of several takes the last
+// place that is left, whichever that is now, and who has written the last of them sorts the list: a thread a
+// short one, the block a long one. The low half of left counts places down, the high half writes up. A block
+// finds the rows of its first and last edge, its threads theirs between them.
+static GGNNI_KERNEL(32, THREADS) fill_transpose(ggnn_block t, ggnn_block b, unsigned long long* left)
 {
-    __shared__ int32_t row[THREADS], rows; // those that are not short, in any order
-    const int64_t      n = size_of(t.num_dst), step = static_cast<int64_t>(gridDim.x) * THREADS;
-    for (int64_t first = 0; first < n; first += step) {
-        const auto row_of = [&](uint32_t thread) {
-            const int64_t run = static_cast<int64_t>(thread / ROW_RUN) * gridDim.x + blockIdx.x;
-            return first + run * ROW_RUN + thread % ROW_RUN;
-        };
-        const int64_t u = row_of(threadIdx.x);
-        int64_t       begin = 0, length = 0;
-        if (u < n) begin = t.indptr[u];
-        if (u < n) length = t.indptr[u + 1] - begin;
-        if (threadIdx.x == 0) rows = 0;
+    __shared__ int64_t row[2];
+    __shared__ int32_t full[THREADS], lists; // sources whose long lists this block has completed
+    const int64_t      n = size_of(b.num_edges), rows = size_of(b.num_dst);
+    for (int64_t first = static_cast<int64_t>(blockIdx.x) * THREADS; first < n;
+         first += static_cast<int64_t>(gridDim.x) * THREADS) {
+        const int64_t e = first + threadIdx.x;
+        if (threadIdx.x < 2)
+            row[threadIdx.x] =
+                row_with(b.indptr, 0, rows, threadIdx.x ? least(n, first + THREADS) - 1 : first);
+        if (threadIdx.x == 0) lists = 0;
         __syncthreads();
-        if (length > SHORT_ROW) row[atomicAdd(&rows, 1)] = static_cast<int32_t>(threadIdx.x);
-        else sort_short(t.edge + begin, t.indices + begin, static_cast<int32_t>(length));
+        if (e < n) {
+            const int32_t  u = b.indices[e];
+            const int64_t  begin = t.indptr[u];
+            const uint32_t length = static_cast<uint32_t>(t.indptr[u + 1] - begin);
+            const uint64_t was = length > 1 ? atomicAdd(left + u, ~0ull) : 1; // under way while the row is
+            const int64_t  target = row_with(b.indptr, row[0], row[1] + 1, e);
+            const int64_t  at = begin + static_cast<uint32_t>(was) - 1;
+            t.indices[at] = static_cast<int32_t>(target);
+            t.edge[at] = static_cast<int32_t>(e);
+            if (length > 1) __threadfence(); // written, before it counts as written
+            if (length > 1 && atomicAdd(left + u, 1ull << 32) >> 32 == length - 1) {
+                __threadfence(); // all have been, before they are read
+                if (length > SHORT_ROW) full[atomicAdd(&lists, 1)] = u;
+                else sort_short(t.edge + begin, t.indices + begin, static_cast<int32_t>(length));
+            }
+        }
         __syncthreads();
-        for (int32_t r = 0; r < rows; r++) {
-            const int64_t* at = t.indptr + row_of(static_cast<uint32_t>(row[r]));
+        for (int32_t i = 0; i < lists; i++) {
+            const int64_t* at = t.indptr + full[i];
             sort_row(t.edge + at[0], t.indices + at[0], static_cast<uint32_t>(at[1] - at[0]));
         }
-        __syncthreads(); // before row and rows are written again
+        __syncthreads(); // before row, full and lists are written again
     }
 }
 
@@ -3781,7 +3697,7 @@ size_t ggnn_cuda_block_transpose_workspace_bytes(int64_t max_src)
 {
     if (!ggnni_sizes_local(0, max_src, 0)) return 0;
     return ggnni::round_up(ggnni::TILES * sizeof(int64_t)) +
-           ggnni::round_up(static_cast<size_t>(max_src) * 4);
+           ggnni::round_up(static_cast<size_t>(max_src) * 8);
 }
 
 cudaError_t ggnn_cuda_block_transpose(ggnn_block* t, const ggnn_block* b, void* workspace,
@@ -3791,23 +3707,32 @@ cudaError_t ggnn_cuda_block_transpose(ggnn_block* t, const ggnn_block* b, void* 
     GGNNI_CUDA_REQUIRE(t && t->indptr && workspace && block_given(b, true));
     GGNNI_CUDA_REQUIRE(b->num_src.max <= t->num_dst.max && b->num_dst.max <= t->num_src.max);
     GGNNI_CUDA_REQUIRE(b->num_edges.max <= t->num_edges.max);
-    size_t   used = 0;
-    int64_t* tile_sum = carve<int64_t>(static_cast<char*>(workspace), &used, TILES);
-    int32_t* left = carve<int32_t>(static_cast<char*>(workspace), &used, b->num_src.max);
-    int64_t  rows = b->num_src.max + 1, tile = tile_of(rows), blocks = grid_of(tiles_of(rows, tile), THREADS);
+    size_t        used = 0;
+    int64_t*      tile_sum = carve<int64_t>(static_cast<char*>(workspace), &used, TILES);
+    int64_t*      left = carve<int64_t>(static_cast<char*>(workspace), &used, b->num_src.max);
+    const int64_t sources = b->num_src.max, edges = b->num_edges.max;
+    cudaError_t   error = cudaSuccess;
+    hop_job       job = {};
+    job.num_dst = b->num_src;
+    job.indptr = t->indptr;
+    job.count = left;
+    job.tile_sum = tile_sum;
+    job.tile_bits = tile_bits_of(sources);
+    job.total = t->num_edges.n;
+    job.max_edges = edges;
     t->id = b->id;
     t->bipartite = b->bipartite;
-    cudaError_t error = cudaMemsetAsync(left, 0, static_cast<size_t>(b->num_src.max) * sizeof *left, stream);
+    if (!b->repeats) {
+        error = cudaMemsetAsync(left, 0, static_cast<size_t>(sources) * sizeof *left, stream);
+        if (error == cudaSuccess) error = launch(count_sources, blocks_for(edges), THREADS, stream, *b, left);
+    }
     if (error == cudaSuccess)
-        error = launch(count_sources, blocks_for(b->num_edges.max), THREADS, stream, *t, *b, left);
+        error = launch(sum_sources, blocks_for(sources), THREADS, stream, *t, *b, left, tile_sum,
+                       job.tile_bits);
+    if (error == cudaSuccess) error = launch_rows(place_rows, THREADS, 1, job, stream);
     if (error == cudaSuccess)
-        error = launch(sum_sources, blocks, THREADS, stream, left, b->num_src, tile_sum, tile);
-    if (error == cudaSuccess)
-        error = launch(place_rows<int32_t>, blocks, THREADS, stream, t->indptr, left, b->num_src, tile_sum,
-                       tile, t->num_edges.n, b->num_edges.max, static_cast<int32_t*>(nullptr));
-    if (error == cudaSuccess)
-        error = launch(fill_transpose, blocks_for(b->num_edges.max), THREADS, stream, *t, *b, left);
-    if (error == cudaSuccess) error = launch(sort_rows, blocks_for(b->num_src.max), THREADS, stream, *t);
+        error = launch(fill_transpose, blocks_for(edges), THREADS, stream, *t, *b,
+                       reinterpret_cast<unsigned long long*>(left));
     return error;
 }
 

@@ -95,12 +95,12 @@ class Launches:
     def sample(self, last_is_numbered):
         self.per_turn("begin_sample", "seed", self.nodes[0], bytes=8 * self.nodes[0])
         self.per_turn("insert_ids<0,false>", "id", self.nodes[0], bytes=4 * self.nodes[0], atoms=self.nodes[0])
-        self.number(self.nodes[0], self.nodes[0], "next_hop")
+        self.number(self.nodes[0], self.nodes[0], "next_hop<true>")
         for hop in (1, 2, 3):
             numbered = hop < 3 or last_is_numbered
             self.fisher_yates(self.nodes[hop - 1], self.edges[hop], 8 if hop == 3 else 16, numbered)
             if numbered:
-                self.number(self.edges[hop], self.nodes[hop], "next_hop" if hop < 3 else "no_next")
+                self.number(self.edges[hop], self.nodes[hop], "next_hop<true>" if hop < 3 else "no_next")
         edges = sum(self.edges[1 : 4 if last_is_numbered else 3])
         self.per_turn("relabel", "edge", edges, bytes=8 * edges, atoms=2 * edges)
         self.once("note_sample", 1, 1)
@@ -119,14 +119,14 @@ class Launches:
 
     def number(self, ids, found, then):
         self.per_turn("flag_firsts", "id", ids / 4, bytes=4 * ids, atoms=ids)
-        self.per_turn(f"number_firsts<{then}>", "word", ids / WARP, bytes=ids / 8 + 4 * found, atoms=2 * found)
+        self.per_turn(f"number_firsts<{then}>", "id", ids, bytes=4 * ids + ids / 8 + 4 * found, atoms=2 * found)
 
     def transpose(self, y):
-        self.per_turn("count_sources", "edge", y.edges, bytes=4 * y.edges, atoms=y.edges)
-        self.per_turn("sum_sources", "source", y.sources / 16, bytes=4 * y.sources)
-        self.per_turn("place_rows<int>", "row", y.sources, bytes=20 * y.sources)
-        self.per_turn("fill_transpose", "edge", y.edges, bytes=16 * y.edges, atoms=2 * y.edges)
-        self.per_turn("sort_rows", "entry", y.sources, bytes=8 * y.sources + 16 * y.edges)
+        """Of a block with repeats. Edges that are not their source's only one take a place, and count as written, by an atomic each."""
+        several = min(y.edges, 2 * max(0, y.edges - (y.sources - y.targets)))
+        self.per_turn("sum_sources", "source", y.sources, bytes=12 * y.sources)
+        self.per_turn("place_rows", "row", y.sources, bytes=16 * y.sources)
+        self.per_turn("fill_transpose", "edge", y.edges, bytes=8 * y.edges + 16 * several, atoms=2 * y.edges + 2 * several)
 
     # ---- what layers have in common ----------------------------------------------------------------------------------
     def lists(self, kernel, lists, edges, columns, distinct, own=0, copied=0):

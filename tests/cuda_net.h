@@ -179,6 +179,11 @@ inline net_config config_of(const kind& k, int32_t layers, int32_t outputs, bool
     return c;
 }
 
-inline ggnn_sampling sampling_of(const net_config& c) { return kind_sampling(&c, net_reads_store(&c)); }
+inline ggnn_sampling sampling_of(const net_config& c)
+{
+    ggnn_sampling how = kind_sampling(&c, net_reads_store(&c));
+    how.keep |= GGNN_KEEP_REPEATS; // as the trainer does for a device
+    return how;
+}
 
 #endif

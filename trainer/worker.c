@@ -140,6 +140,7 @@ static loader_plan plan_of(const worker* w, const config* c, const net_config* n
     plan.exchange = view->exchange;
     /* a trace shows each source's row; an SpMM of edges' rows wants local indices */
     plan.how.last_hop_global = net_reads_store(network) && !plan.extract && !c->trace_step && !c->edge_features;
+    if (!w->device->host_memory) plan.how.keep |= GGNN_KEEP_REPEATS; /* a device counts them as it samples: its transposes need not */
     plan.overlap = c->pipeline == PIPELINE_OVERLAP;
     if (c->pipeline == PIPELINE_FACTORED) plan.slices = factored_slices(w->comm->ranks);
     if (plan.extract) {

@@ -1369,27 +1369,57 @@ public:
     device_array<char> memory, workspace;
 };
 
-TEST(transposes_equal_those_made_by_hand)
+// Edges of each source, as a batch that keeps repeats has them.
+static std::vector<int32_t> repeats_of(const ggnn_block& b)
 {
-    for (int64_t extra : {0, 700, 1100000}) { // bounds above the sizes; of tiles of 1024 rows
-        random_block*    r = random_block_mixed(400, 300);
-        device_block     b(r->b, extra);
-        device_transpose t(*b.get());
-        check_block(t.t, r->t);
-        t.run(*b.get()); // the same memory again
-        check_block(t.t, r->t);
-        CHECK(t.t.bipartite == 0 && t.t.id == b.get()->id);
-        ggnn_block two_kinds = *b.get();
-        two_kinds.bipartite = 1;
-        two_kinds.id = nullptr;
-        t.run(two_kinds);
-        CHECK(t.t.bipartite == 1 && !t.t.id);
-        CHECK_EQ(size_on_device(t.t.num_edges), r->edges);
-        random_block_free(r);
-    }
+    std::vector<int32_t> repeats(static_cast<size_t>(*b.num_src.n) + 1);
+    for (int64_t e = 0; e < *b.num_edges.n; e++) repeats[b.indices[e]]++;
+    return repeats;
 }
 
-// Tiles of 1024 rows, so four rounds each, all of them with edges; some of the rows in the next tile.
+TEST(transposes_equal_those_made_by_hand)
+{
+    for (int64_t extra : {0, 700, 1100000}) // bounds above the sizes; of tiles of 1024 rows
+        for (bool counted : {false, true}) {
+            random_block*        r = random_block_mixed(400, 300);
+            std::vector<int32_t> repeats = repeats_of(r->b);
+            r->b.repeats = counted ? repeats.data() : nullptr;
+            device_block     b(r->b, extra);
+            device_transpose t(*b.get());
+            check_block(t.t, r->t);
+            t.run(*b.get()); // the same memory again
+            check_block(t.t, r->t);
+            CHECK(t.t.bipartite == 0 && t.t.id == b.get()->id);
+            ggnn_block two_kinds = *b.get();
+            two_kinds.bipartite = 1;
+            two_kinds.id = nullptr;
+            t.run(two_kinds);
+            CHECK(t.t.bipartite == 1 && !t.t.id);
+            CHECK_EQ(size_on_device(t.t.num_edges), r->edges);
+            r->b.repeats = nullptr;
+            random_block_free(r);
+        }
+}
+
+#ifdef SIMT_SHIM
+TEST(a_transpose_takes_few_launches)
+{
+    random_block*        r = random_block_mixed(40, 30);
+    std::vector<int32_t> repeats = repeats_of(r->b);
+    for (bool counted : {false, true}) {
+        r->b.repeats = counted ? repeats.data() : nullptr;
+        device_block     b(r->b);
+        device_transpose t(*b.get());
+        const uint64_t   before = simt_get_statistics().launches;
+        t.run(*b.get());
+        CHECK_EQ(simt_get_statistics().launches - before, counted ? 3 : 4);
+    }
+    r->b.repeats = nullptr;
+    random_block_free(r);
+}
+#endif
+
+// Tiles of 1024 rows, of which a block places 256, all of them with edges; some of the rows in the next tile.
 TEST(transposes_of_four_rounds_a_tile_equal_those_made_by_hand)
 {
     for (int64_t num_src : {600, 1000, 2500}) {
@@ -1447,9 +1477,14 @@ TEST(transposed_lists_of_any_length_ascend)
     random_block* r = random_block_new(num_dst, num_src, degree.data());
     std::copy(source.begin(), source.end(), r->b.indices);
     ggnn_block_transpose(&r->t, &r->b);
-    device_block     b(r->b);
-    device_transpose t(*b.get());
-    check_block(t.t, r->t);
+    std::vector<int32_t> repeats = repeats_of(r->b);
+    for (bool counted : {false, true}) {
+        r->b.repeats = counted ? repeats.data() : nullptr;
+        device_block     b(r->b);
+        device_transpose t(*b.get());
+        check_block(t.t, r->t);
+    }
+    r->b.repeats = nullptr;
     random_block_free(r);
 }
 
@@ -1559,6 +1594,9 @@ int main(int argc, char** argv)
     RUN(the_whole_graph_is_one_block);
     RUN(the_largest_graph_is_one_block);
     RUN(transposes_equal_those_made_by_hand);
+#ifdef SIMT_SHIM
+    RUN(a_transpose_takes_few_launches);
+#endif
     RUN(transposes_of_four_rounds_a_tile_equal_those_made_by_hand);
     RUN(a_transpose_without_sources_has_its_sizes_and_an_end);
     RUN(transposes_of_any_number_of_sources_have_room);

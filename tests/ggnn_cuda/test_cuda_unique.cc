@@ -218,9 +218,11 @@ TEST(a_tile_grows_with_the_first_input_that_needs_it)
     twin.begin();
     CHECK(t.append(id) == twin.append(id));
     CHECK(t.ids() == twin.ids());
-    CHECK_EQ(ggnni::tile_of(most), ggnni::THREADS);
-    CHECK_EQ(ggnni::tile_of(most + 1), 2 * ggnni::THREADS);
-    CHECK_EQ(ggnni::tile_of(0), ggnni::THREADS);
+    for (int64_t items : {1, 4}) {
+        CHECK_EQ(1 << ggnni::tile_bits_of(items * most, items * ggnni::THREADS), items * ggnni::THREADS);
+        CHECK_EQ(1 << ggnni::tile_bits_of(items * most + 1), 2 * items * ggnni::THREADS);
+        CHECK_EQ(1 << ggnni::tile_bits_of(0, items * ggnni::THREADS), items * ggnni::THREADS);
+    }
 }
 
 // More tiles than blocks, and tiles of more than one step: 16 blocks run at once in the emulator, and a bound
@@ -242,28 +244,27 @@ TEST(blocks_take_tile_after_tile)
 }
 
 static __global__ void __launch_bounds__(ggnni::THREADS)
-    test_add_all(int64_t* to, const int64_t* sum, int64_t last)
+    test_sum_before(int64_t* to, const int64_t* sum, const int64_t* count)
 {
-    const int64_t to_here = ggnni::add_tile_sums(sum, 0, blockIdx.x); // as block blockIdx.x begins
-    const int64_t rest = ggnni::add_tile_sums(sum, blockIdx.x, last); // and goes on
-    if (threadIdx.x == blockIdx.x % ggnni::THREADS) to[blockIdx.x] = to_here * 1000 + rest;
+    const int64_t first = 321 * static_cast<int64_t>(blockIdx.x);
+    const int64_t all = ggnni::sum_before(sum, 8, first, [&](int64_t i) { return count[i]; });
+    if (threadIdx.x == blockIdx.x % ggnni::THREADS) to[blockIdx.x] = all;
 }
 
-// On a device that runs many blocks at once a block adds up as many sums.
+// On a device that runs many blocks at once a block adds up as many sums, and the items of a tile before its own.
 TEST(a_block_adds_up_all_sums_before_its_tile)
 {
-    const int64_t         tiles = ggnni::TILES;
-    std::vector<int64_t>  sum(tiles), want;
-    device_array<int64_t> to(700);
-    int64_t               before = 0, all = 0;
-    for (int64_t& s : sum) s = test_below(1000);
-    for (int64_t s : sum) all += s;
-    for (int64_t t = 0; t < 700; t++) {
-        want.push_back(before * 1000 + all - before);
-        before += sum[t];
+    const int64_t         items = static_cast<int64_t>(ggnni::TILES) << 8, blocks = items / 321 + 1;
+    std::vector<int64_t>  count(items), sum(ggnni::TILES), want;
+    device_array<int64_t> to(blocks);
+    int64_t               before = 0;
+    for (int64_t i = 0; i < items; i++) {
+        if (i % 321 == 0) want.push_back(before);
+        sum[i >> 8] += count[i] = test_below(1000);
+        before += count[i];
     }
-    device_array<int64_t> given(sum);
-    CHECK_CUDA(ggnni::launch(test_add_all, 700, ggnni::THREADS, nullptr, to.at(), given.at(), tiles));
+    device_array<int64_t> sums(sum), counts(count);
+    CHECK_CUDA(ggnni::launch(test_sum_before, blocks, ggnni::THREADS, nullptr, to.at(), sums.at(), counts.at()));
     CHECK(to.values() == want);
 }
 

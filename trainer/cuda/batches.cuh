@@ -13,7 +13,7 @@ namespace train {
 struct sample_state { // what is new in a sample
     ggnn_rng rng;
     int64_t  seeds;
-    int64_t  known; // labelled seeds of the global batch; zero before begin_sample
+    int64_t  counting, known; // labelled seeds of the global batch: so far, 0 but within a sample; all
 };
 
 struct sample_note { // what became of it
@@ -24,7 +24,7 @@ struct sample_note { // what became of it
 struct note_job {
     const int64_t *ids[GGNN_HOPS_MAX + 1], *edges[GGNN_HOPS_MAX]; // NULL: no such hop
     const int32_t* status;
-    const int64_t* known;
+    sample_state*  state;
     sample_note*   to;
 };
 
@@ -45,7 +45,7 @@ static GGNNI_KERNEL(48, THREADS) begin_sample(const __grid_constant__ seeds_job 
     }
     for_items(s.slice.seeds, [&](int64_t i) { s.seed[i] = loader_slice_seed(&s.pass, &s.slice, i); });
     if (s.labels.label || s.labels.target)
-        count_labels(&s.to->known, s.labels, s.slice.global_seeds,
+        count_labels(&s.to->counting, s.labels, s.slice.global_seeds,
                      [&](int64_t i) { return loader_seed(&s.pass, s.slice.global_from + i); });
 }
 
@@ -65,8 +65,10 @@ static GGNNI_KERNEL(40, WARP) note_sample(const __grid_constant__ note_job s)
     const int32_t h = static_cast<int32_t>(threadIdx.x);
     if (h <= GGNN_HOPS_MAX) s.to->sizes.ids[h] = s.ids[h] ? *s.ids[h] : 0;
     if (h < GGNN_HOPS_MAX) s.to->sizes.edges[h] = s.edges[h] ? *s.edges[h] : 0;
-    if (h == 0) s.to->status = *s.status;
-    if (h == 0) s.to->known = *s.known;
+    if (h > 0) return;
+    s.to->status = *s.status;
+    s.to->known = s.state->known = s.state->counting;
+    s.state->counting = 0;
 }
 
 // A packed batch in memory of the host's, whose arrays go to those of a slot.
@@ -99,7 +101,7 @@ static GGNNI_KERNEL(40, THREADS) unpack_batch(const __grid_constant__ unpack_job
 struct cuda_slot : slot {
     ggnn_cuda_batch own; // the batch that `shape` is a copy of
     sample_state* state;
-    sample_note * note, *known; // on the device; its copy, pinned
+    sample_note*  note; // the host's, pinned: a kernel writes it
     ggnn_node*    seeds;
     int64_t*      marks; // of a packed batch
     void*         memory;
@@ -199,12 +201,12 @@ inline bool open_slot(ring* r, cuda_slot* s, error* why)
     if (!plan_batch(&s->own, r, &own(r).seen, why)) return false;
     s->memory = device_new(d, s->own.bytes, "a mini-batch", why);
     bool good = s->memory && take_array(d, &s->seeds, r->seeds, "seeds of a mini-batch", why) &&
-                take_array(d, &s->state, 1, "numbers of a sample", why) &&
-                take_array(d, &s->note, 1, "sizes of a sample", why);
+                take_array(d, &s->state, 1, "numbers of a sample", why);
     if (!good) return false;
-    cudaError_t e = cudaMallocHost(&s->known, sizeof *s->known);
+    cudaError_t e = cudaMallocHost(&s->note, sizeof *s->note);
     for (cudaEvent_t* event : {&s->begun, &s->sampled, &s->marked, &s->extracted})
         if (e == cudaSuccess) e = cudaEventCreate(event);
+    e = first_error(e, cudaMemsetAsync(s->state, 0, sizeof *s->state, own(d).stream));
     e = first_error(e, ggnn_cuda_batch_init(&s->own, s->memory, own(d).stream));
     s->batch.blocks = s->shape = s->own;
     s->batch.known = {&s->state->known, plan.batch};
@@ -225,9 +227,8 @@ inline void cuda_slot_close(ring* r, slot* shared)
     device_free(d, s->seeds);
     device_free(d, s->marks);
     device_free(d, s->state);
-    device_free(d, s->note);
     device_free(d, s->batch.rows);
-    if (s->known) cudaFreeHost(s->known);
+    if (s->note) cudaFreeHost(s->note);
     for (cudaEvent_t event : {s->begun, s->sampled, s->marked, s->extracted})
         if (event) cudaEventDestroy(event);
     delete s;
@@ -252,12 +253,12 @@ inline note_job note_of(const ring* r, const cuda_slot* s)
         job.edges[h] = s->shape.hop[h].num_edges.n;
     }
     job.status = s->shape.status;
-    job.known = &s->state->known;
+    job.state = s->state;
     job.to = s->note;
     return job;
 }
 
-// The sample, and a note of it on its way to the host.
+// The sample, and a note of it to the host.
 inline void run_sample(ring* r, cuda_slot* s)
 {
     const loader_plan& plan = r->plan;
@@ -269,7 +270,6 @@ inline void run_sample(ring* r, cuda_slot* s)
         e = first_error(e, launch(count_edges, blocks_of(s->shape.hop[h].num_dst.max), THREADS, stream, s->shape.hop[h],
                                   plan.graph.at, plan.edges_read));
     e = first_error(e, launch(note_sample, 1, WARP, stream, note_of(r, s)));
-    e = first_error(e, cudaMemcpyAsync(s->known, s->note, sizeof *s->note, cudaMemcpyDeviceToHost, stream));
     check(r->device, e, "sampling");
 }
 
@@ -381,8 +381,7 @@ inline cudaError_t sample(ring* r, cuda_slot* s)
     const context& c = own(r->device);
     seeds_job      job = {r->pass, s->slice, r->plan.labels, s->state, s->seeds};
     job.pass.source = nullptr; // the host's
-    cudaError_t e = cudaMemsetAsync(&s->state->known, 0, sizeof s->state->known, c.sampling);
-    e = first_error(e, launch(begin_sample, blocks_of(s->slice.global_seeds), THREADS, c.sampling, job));
+    cudaError_t e = launch(begin_sample, blocks_of(s->slice.global_seeds), THREADS, c.sampling, job);
     return first_error(e, repeat(r->device, &s->work, c.sampling, [=] { run_sample(r, s); }));
 }
 
@@ -416,7 +415,7 @@ inline void cuda_wait(ring* r, slot* shared)
     s->copying = packed ? 1e-3 * static_cast<double>(sampling) : 0;
     s->marking = r->plan.extract && r->plan.features.traffic ? 1e-3 * static_cast<double>(marking) : 0;
     s->extracting = r->plan.extract ? 1e-3 * static_cast<double>(extracting) : 0;
-    s->sizes = packed ? packed->sizes : s->known->sizes;
+    s->sizes = packed ? packed->sizes : s->note->sizes;
     s->rows_marked = is_marked(r, s) ? s->sizes.ids[hops] : 0;
     s->edges = s->bytes = 0;
     for (int h = 0; h < GGNN_HOPS_MAX && !packed; h++) {
@@ -425,7 +424,7 @@ inline void cuda_wait(ring* r, slot* shared)
     }
     s->shape.num_hops = s->batch.blocks.num_hops = hops;
     s->batch.blocks.fault.node = -1; // the host does not know it
-    s->status = static_cast<ggnn_status>(s->known->status);
+    s->status = static_cast<ggnn_status>(s->note->status);
     if (packed) s->status = holds(s) ? GGNN_OK : GGNN_ERROR_CAPACITY;
 }
 
@@ -455,7 +454,7 @@ inline void cuda_pack(ring* r, slot* shared, packed_batch* to)
     cudaStream_t stream = own(r->device).stream;
     cudaError_t  e = ggnn_cuda_batch_pack(to->memory, to->bytes, &s->own, stream);
     check(r->device, first_error(e, cudaStreamSynchronize(stream)), "packing a batch");
-    to->known = s->known->known;
+    to->known = s->note->known;
     to->sizes = s->sizes;
 }
 
