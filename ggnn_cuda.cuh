@@ -6824,6 +6824,7 @@ __device__ inline float log2_rounded(float x)
 
 // ---- forward --------------------------------------------------------------------
 
+enum { GAT_FEW = 2 * IN_FLIGHT };
 enum { // of a block that shares a long list
     GAT_LANES = 16,
     GAT_SLOTS = THREADS / GAT_LANES,
@@ -6957,6 +6958,44 @@ __device__ inline void gat_write(const gat_job& s, const gat_list<TERM>& l, int3
         s.lse[static_cast<int64_t>(l.v) * s.heads + l.head] = __fadd_rn(most, log2_rounded(sum));
 }
 
+// The same of a list of at most GAT_FEW entries: all that it reads of them is read together.
+template <int V, bool DROP, bool TERM>
+__device__ inline void gat_few(const gat_job& s, const gat_list<TERM>& l, int32_t c)
+{
+    const uint32_t  end = l.entries;
+    const float*    z = s.z + c * V;
+    const unsigned  dropped = DROP ? dropped_entries(s.drop, l.v, 0, l.head) : 0;
+    int32_t         u[GAT_FEW];
+    float           score[GAT_FEW], most = -INFINITY, sum = 0;
+    chunk<float, V> row[GAT_FEW], rows = {};
+#pragma unroll
+    for (int j = 0; j < GAT_FEW; j++) u[j] = l.source(min(static_cast<uint32_t>(j), end - 1));
+#pragma unroll
+    for (int j = 0; j < GAT_FEW; j++) score[j] = l.score(u[j]);
+#pragma unroll
+    for (int j = 0; j < GAT_FEW; j++) row[j] = load_chunk<V>(z + u[j] * s.ld_z);
+    if (TERM) {
+        l.add_terms(score, s, 0, end);
+        l.add_terms(score + IN_FLIGHT, s, IN_FLIGHT, end);
+    }
+#pragma unroll
+    for (int j = 0; j < GAT_FEW; j++) {
+        score[j] = l.logit(score[j]);
+        most = score[j] > most ? score[j] : most;
+    }
+#pragma unroll
+    for (int j = 0; j < GAT_FEW; j++) {
+        const bool in = static_cast<uint32_t>(j) < end;
+        float      power = exp2_rounded(__fsub_rn(score[j], most));
+        sum = in ? __fadd_rn(sum, power) : sum;
+        if (DROP) power = __fmul_rn(power, dropout_factor(s.drop, dropped, j));
+#pragma unroll
+        for (int i = 0; i < V; i++)
+            rows.at[i] = in ? __fadd_rn(rows.at[i], __fmul_rn(power, row[j].at[i])) : rows.at[i];
+    }
+    gat_write(s, l, c, rows, sum, most);
+}
+
 // What the threads of a block have of a long list: each of its segment; the last GAT_LANES of all before.
 template <int V> struct gat_memory {
     float most[GAT_VALUES], sum[GAT_VALUES], rows[V][GAT_VALUES];
@@ -7026,7 +7065,7 @@ __device__ inline void gat_long(const gat_job& s, gat_memory<V>& m, int64_t item
 //
 // 16-byte loads: 32 in 4 instances
 template <int V, bool DROP, bool TERM>
-static GGNNI_KERNEL(80, THREADS, DROP && TERM ? 3 : 4) gat(gat_job s)
+static GGNNI_KERNEL(80, THREADS, DROP || TERM ? 3 : 4) gat(gat_job s)
 {
     __shared__ gat_memory<V> memory;
     const int64_t n = size_of(s.b.num_dst) * s.chunks.by, step = static_cast<int64_t>(gridDim.x) * THREADS;
@@ -7036,6 +7075,10 @@ static GGNNI_KERNEL(80, THREADS, DROP && TERM ? 3 : 4) gat(gat_job s)
         const auto      l = gat_list_of<TERM>(s, v, static_cast<int32_t>(quotient(c, s.per_head)));
         chunk<float, V> rows = {};
         if (l.entries > SEGMENT) continue;
+        if (l.entries <= GAT_FEW) {
+            gat_few<V, DROP, TERM>(s, l, c);
+            continue;
+        }
         const float most = greatest_logit(s, l, 0, l.entries, -INFINITY);
         const float sum = sum_powers<V, DROP, TERM>(rows, s, l, s.z + c * V, 0, l.entries, most);
         gat_write(s, l, c, rows, sum, most);

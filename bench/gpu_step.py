@@ -153,6 +153,18 @@ class Launches:
                         bytes=4 * y.edges + 8 * y.sources + 4 * columns * (y.sources * (1 + through) + own),
                         edges=y.edges, distinct=y.targets, row=row_bytes(columns))
 
+    def entry_sums(self, lists, entries, heads):
+        """Lists of more than four entries are found by their blocks, and summed by a thread each and four columns."""
+        width = 4 if heads % 4 == 0 else 1
+        kernel, moved = f"reduce_lists<back_op<entry_sums>,{width}>", dict(bytes=4 * entries + 4 * lists * (2 + heads), edges=entries,
+                                                                          distinct=entries, row=row_bytes(heads))
+        if entries <= 4 * lists:
+            return self.four_lists(kernel, "next_entries", lists, entries - lists, heads * 4 / width, **moved)
+        first, turn = self.of(kernel, "longer_list"), self.of(kernel, "its_turn")
+        more = math.ceil(entries / lists / turn["units"]) - 1
+        self.add(kernel, lists * heads / width, first["insns"] + more * turn["units"] * turn["insns"],
+                 1 + first["trips"] + more * turn["trips"], **moved)
+
     def gather(self, rows, columns):
         self.per_turn("copy_rows<float,float,4,false,stored_rows>", "chunk", rows * columns / 4 / 4,
                       bytes=rows * (4 + row_bytes(columns) + 4 * columns))
@@ -186,12 +198,13 @@ class Launches:
     def attention(self, y, loops):
         kernel, columns = self.wide(y, "gat")
         kernel = kernel.replace(">", ",false,false>")
-        first, greatest, powers = (self.of(kernel, unit) for unit in ("list_and_turns", "greatest", "powers"))
+        few, greatest, powers = (self.of(kernel, unit) for unit in ("few_entries", "greatest", "powers"))
         entries = y.edges + loops
-        more = math.ceil(entries / y.targets / powers["units"]) - 1
+        turns = math.ceil(entries / y.targets / powers["units"])
+        turns = 0 if turns * powers["units"] <= 8 else turns  # up to 8 entries are read together; more pay that path, too
         self.add(kernel, y.targets * y.wide / columns,
-                 first["insns"] + more * powers["units"] * (greatest["insns"] + powers["insns"]),
-                 first["trips"] + more * (greatest["trips"] + powers["trips"]),
+                 few["insns"] + turns * powers["units"] * (greatest["insns"] + powers["insns"]),
+                 few["trips"] + turns * (greatest["trips"] + powers["trips"]),
                  bytes=4 * y.edges * (1 + y.heads) + 4 * y.targets * (y.wide + 3 * y.heads),
                  edges=entries, distinct=y.sources, row=row_bytes(y.wide))
 
@@ -208,8 +221,7 @@ class Launches:
                  edges=entries, distinct=y.sources, row=row_bytes(y.wide))
         width = 4 if y.heads % 4 == 0 else 1
         for lists in (y.targets, y.sources):
-            self.four_lists(f"reduce_lists<back_op<entry_sums>,{width}>", "next_entries", lists, entries - lists, y.heads,
-                            bytes=4 * entries + 4 * lists * (2 + y.heads), edges=entries, distinct=entries, row=row_bytes(y.heads))
+            self.entry_sums(lists, entries, y.heads)
         self.four_lists(f"reduce_lists<back_op<through_scores>,{columns}>", "next_entries", y.sources, entries - y.sources,
                         y.wide * 4 / columns, bytes=entries * (8 + 4 * y.heads) + y.sources * (8 + 4 * y.heads + 4 * y.wide),
                         edges=entries, distinct=y.targets, row=row_bytes(y.wide))
@@ -286,18 +298,18 @@ class Step(Launches):
 
     def gat_back(self, y):
         self.attention_back(y, y.targets)
-        for rows in (y.sources, y.targets):
-            self.scores_back(y, rows)
+        self.vector_sums(y)
         self.product(y.inp, y.wide, y.sources)
         if y.index:
             self.product(y.sources, y.inp, y.wide)
 
-    def scores_back(self, y, rows):
-        kernel, columns = self.wide(y, "scores_back")
-        kernel = kernel.replace(">", ",false>")
-        segments = math.ceil(rows / ROWS)
-        self.per_turn(kernel, "row_chunk", segments * y.wide / columns, min(ROWS, rows), bytes=4 * rows * (y.wide + y.heads))
-        self.join("add_segments", y.wide, segments)
+    def vector_sums(self, y):
+        kernel, columns = self.wide(y, "vector_sums")
+        segments = [math.ceil(rows / ROWS) for rows in (y.sources, y.targets)]
+        self.per_turn(kernel, "row_chunk", segments[0] * y.wide / columns, min(ROWS, y.sources),
+                      bytes=4 * y.sources * (y.wide + y.heads) + 4 * y.targets * y.heads)
+        for n in segments:
+            self.join("add_segments", y.wide, n)
 
 
 class Layer(namedtuple("Layer", "index targets sources edges inp out heads")):
@@ -386,8 +398,9 @@ FAMILIES = [
     ("transpose: fill", "fill_transpose", "edge", "edge"),
     ("scores", "row_dots<4>", "pair", "chunk"),
     ("attention", "gat<4,false,false>", "powers", "edge and chunk"),
-    ("attention, backward", "gat_back<4,false,false>", "sums", "edge and chunk"),
-    ("scores, backward", "scores_back<4>", "row_chunk", "row and chunk"),
+    ("attention, backward", "gat_gradients<4,false,false>", "entry", "entry and head"),
+    ("its rows, through the scores", "reduce_lists<back_op<through_scores>,4>", "four_lists", "four lists and chunk"),
+    ("vectors, backward", "vector_sums<4>", "row_chunk", "row and chunk"),
     ("and their join", "add_segments", "segment", "segment"),
     ("bias, ReLU, dropout", "finish<4>", "fields", "element"),
     ("their backward", "finish_back<4>", "fields", "element"),

@@ -23,7 +23,7 @@ static void cuda_plan(net* n)
     void*        memory = net_take(n, ggnn_cuda_block_transpose_bytes(t.dst, t.src, t.edges), 1);
     if (memory) ggnn_cuda_block_transpose_init(&n->transpose, t.dst, t.src, t.edges, memory);
     n->transpose_workspace = net_take(n, ggnn_cuda_block_transpose_workspace_bytes(t.src), 1);
-    n->workspace = net_take(n, ggnn_cuda_scores_back_workspace_bytes(n->most_rows, n->widest), 1);
+    n->workspace = net_take(n, ggnn_cuda_scores_back_workspace_bytes(2 * n->most_rows + 256, n->widest), 1); // of both vectors
 }
 
 static void cuda_forget(net* n)
