@@ -1154,7 +1154,7 @@ typedef struct ggnn_gat_layer { // one layer of fused attention. Zero-initialise
     float* delta;  // (num_dst, heads)              scratch: dout . out
     float* dlogit; // (num_dst + num_edges, heads)  scratch: gradients of el[u] + er[v], entry by entry
     float* coef;   // (num_dst + num_edges, heads)  scratch of the CUDA twin: alpha q; unused here
-    float* partial; // (num_src / 256 + num_dst / 256 + 2, width)  the same, with vectors
+    float* partial; // (2 (num_src / 256 + 1), width)  the same, with vectors
 } ggnn_gat_layer;
 
 // Fused graph attention, Velickovic et al. 2018, with no (E, width) buffer: target v attends to itself and

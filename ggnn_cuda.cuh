@@ -6265,7 +6265,7 @@ struct sddmm_job {
 
 // A group of lanes forms the dot of an edge and head.
 // 16-byte loads: 6 in 1 instances
-template <int V> static GGNNI_KERNEL(56, THREADS, 4) sddmm_dot(sddmm_job s)
+template <int V> static GGNNI_KERNEL(64, THREADS, 4) sddmm_dot(sddmm_job s)
 {
     for_edges<16 / V, false>(s.b, s.heads, [&](const edge_item& i) {
         const float* x = s.x + __ldg(s.b.indices + i.e) * s.ld_x + i.k * s.width;
@@ -6577,7 +6577,7 @@ struct dots_job {
 
 // out[r,k] = x[r, head k] . y[r, head k], by a group of lanes each.
 // 16-byte loads: 6 in 1 instances
-template <int V> static GGNNI_KERNEL(40, THREADS) row_dots(dots_job s)
+template <int V> static GGNNI_KERNEL(48, THREADS) row_dots(dots_job s)
 {
     constexpr int GROUP = 16 / V, TOGETHER = WARP / GROUP;
     const int64_t items = size_of(s.n) * s.heads.by, step = static_cast<int64_t>(gridDim.x) * (THREADS / GROUP);
@@ -6682,14 +6682,13 @@ __device__ inline void join_segments(float* out, int64_t columns, int64_t segmen
     if (own == 0 && column < columns) out[column] = total;
 }
 
-// The sums of n rows' segments. Those of `before` rows come before them.
+// The sums of n rows' segments, which are so many floats apart.
 static GGNNI_KERNEL(80, THREADS)
-    add_segments(float* datt, const float* partial, ggnn_count n, int32_t width, ggnn_count before)
+    add_segments(float* datt, const float* partial, int64_t apart, ggnn_count n, int32_t width)
 {
     __shared__ float memory[THREADS][WARP];
-    partial += (size_of(before) + SEGMENT - 1) / SEGMENT * width;
     join_segments(datt, width, (size_of(n) + SEGMENT - 1) / SEGMENT, memory,
-                  [&](int64_t i, int64_t column) { return __ldg(partial + i * width + column); });
+                  [&](int64_t i, int64_t column) { return __ldg(partial + i * apart + column); });
 }
 
 } // namespace ggnni
@@ -6729,7 +6728,7 @@ cudaError_t ggnn_cuda_scores_back(float* dz, int64_t ld_dz, float* datt, const f
     auto          kernel = floats == 4 ? scores_back<4> : floats == 2 ? scores_back<2> : scores_back<1>;
     cudaError_t   error = launch(kernel, grid_of(tiles, THREADS), THREADS, stream, s);
     return first_error(error, launch(add_segments, tiles_of(width, WARP), THREADS, stream, datt,
-                                     static_cast<const float*>(partial), n, width, ggnn_count{}));
+                                     static_cast<const float*>(partial), int64_t{width}, n, width));
 }
 
 namespace ggnni {
@@ -7221,7 +7220,7 @@ struct through_scores {
 // der * z. A thread goes down V columns of 256 rows, which it reads once for both.
 struct vector_sums_job {
     const float *z, *del, *der;
-    float*       partial; // of the sources' segments, then of the targets'
+    float*       partial; // (2 segments, width): of each the sources', then the targets'
     int64_t      ld_z;
     ggnn_count   sources, targets;
     int32_t      heads, width;     // of a row
@@ -7254,9 +7253,8 @@ __device__ inline void vector_sums_rows(const vector_sums_job& s, int64_t u, int
 template <int V> static GGNNI_KERNEL(128, THREADS, 2) vector_sums(vector_sums_job s)
 {
     const int64_t n = size_of(s.sources), targets = least(size_of(s.targets), n);
-    const int64_t segments = (n + SEGMENT - 1) / SEGMENT, step = static_cast<int64_t>(gridDim.x) * THREADS;
-    int64_t       t = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
-    for (; t < segments * s.chunks.by; t += step) {
+    const int64_t items = (n + SEGMENT - 1) / SEGMENT * s.chunks.by, step = static_cast<int64_t>(gridDim.x) * THREADS;
+    for (int64_t t = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; t < items; t += step) {
         const int64_t   segment = quotient(t, s.chunks), c = t - segment * s.chunks.by, column = c * V;
         const int64_t   head = quotient(c, s.per_head), end = least((segment + 1) * SEGMENT, n);
         chunk<float, V> left = {}, right = {};
@@ -7265,9 +7263,9 @@ template <int V> static GGNNI_KERNEL(128, THREADS, 2) vector_sums(vector_sums_jo
         for (; u + 8 <= end; u += 8) vector_sums_rows<V, 8>(s, u, targets, head, column, left, right);
 #pragma unroll 1
         for (; u < end; u++) vector_sums_rows<V, 1>(s, u, targets, head, column, left, right);
-        store_chunk<false>(s.partial + segment * s.width + column, left);
-        if (segment * SEGMENT < targets)
-            store_chunk<false>(s.partial + (segments + segment) * s.width + column, right);
+        float* partial = s.partial + 2 * segment * s.width + column;
+        store_chunk<false>(partial, left);
+        if (segment * SEGMENT < targets) store_chunk<false>(partial + s.width, right);
     }
 }
 
@@ -7282,12 +7280,13 @@ inline cudaError_t launch_vector_sums(const ggnn_gat_layer& y, ggnn_count source
     const int64_t tiles = tiles_of(tiles_of(s.sources.max, SEGMENT) * s.chunks.by, THREADS);
     auto          kernel = floats == 4 ? vector_sums<4> : floats == 2 ? vector_sums<2> : vector_sums<1>;
     cudaError_t   error = launch(kernel, grid_of(tiles, THREADS), THREADS, stream, s);
-    const auto    join = [&](float* datt, ggnn_count n, ggnn_count before) {
-        const float* partial = y.partial;
-        error = first_error(error, launch(add_segments, tiles_of(y.width, WARP), THREADS, stream, datt, partial, n, y.width, before));
+    const auto    join = [&](float* datt, int32_t which, ggnn_count n) {
+        const float* partial = y.partial + which * y.width;
+        error = first_error(error, launch(add_segments, tiles_of(y.width, WARP), THREADS, stream, datt, partial,
+                                          int64_t{2} * y.width, n, y.width));
     };
-    if (y.att_l) join(y.datt_l, sources, none);
-    if (y.att_r) join(y.datt_r, targets, y.att_l ? sources : none);
+    if (y.att_l) join(y.datt_l, 0, sources);
+    if (y.att_r) join(y.datt_r, y.att_l ? 1 : 0, targets);
     return error;
 }
 

@@ -569,7 +569,7 @@ TEST(a_layer_with_its_vectors_scores_by_itself)
         layer         l(&r->b, &r->t, s);
         float_rows    att_l(1, l.width), att_r(1, l.width), datt_l(1, l.width), datt_r(1, l.width);
         ggnn_gat_layer y = l.on_device(), twin = l.twin();
-        device_array<float> partial((r->src / 256 + r->dst / 256 + 2) * l.width), delta(r->dst * heads), dlogit((r->dst + r->edges) * heads);
+        device_array<float> partial(2 * (r->src / 256 + 1) * l.width), delta(r->dst * heads), dlogit((r->dst + r->edges) * heads);
         device_array<float> coef((r->dst + r->edges) * heads);
         std::vector<float>  host_delta(static_cast<size_t>(r->dst * heads)), host_dlogit(static_cast<size_t>((r->dst + r->edges) * heads));
         const ggnn_rng* rng = l.use_rng ? l.rng.at() : nullptr;
