@@ -116,7 +116,7 @@
 //                        heads); workspace
 //   gat                  y->out, y->lse; with vectors y->el, y->er; with   1, 1 a vector,       -
 //                        a term y->own_term                                1 a term
-//   gat_back             dz, y->del, y->der; with vectors y->datt_l,       3, 2 a vector,       -
+//   gat_back             dz, y->del, y->der; with vectors y->datt_l,       5, 1 and 1 a vector, -
 //                        y->datt_r; with a term y->dterm; y's scratch      1 a term
 //
 // MEMORY
@@ -402,9 +402,9 @@ GGNN_CUDA_API size_t ggnn_cuda_block_transpose_workspace_bytes(int64_t max_src);
 // Gives every edge any place of its source's list and sorts the lists: the same bits whatever the order. Of
 // a block with repeats (GGNN_KEEP_REPEATS) edges need not be counted. The maxima of b are at most t's. A list
 // longer than 2048 is sorted by one block in device memory, by about n log2(n)^2 / 4 comparisons of 256
-// threads: estimated at 1 ms for a source of 14 thousand edges, 9 ms for one of 100 thousand, which only whole
-// graphs have. (A whole graph is transposed once, at set-up.) Three launches; without repeats four and a
-// memset.
+// threads: estimated at 1 ms for a source of 14 thousand edges, 9 ms for one of 100 thousand, which only
+// whole graphs have. (A whole graph is transposed once, at set-up.) Three launches; without repeats four and
+// a memset.
 GGNN_CUDA_API cudaError_t ggnn_cuda_block_transpose(ggnn_block* t, const ggnn_block* b, void* workspace,
                                                     cudaStream_t stream);
 
@@ -727,14 +727,16 @@ GGNN_CUDA_API cudaError_t ggnn_cuda_scores_back(float* dz, int64_t ld_dz, float*
                                                 int32_t heads, int32_t width, void* workspace,
                                                 cudaStream_t stream);
 
-// A thread for each target and chunk of columns, 4, 2 or 1 as alignment and a head's width allow; for a
-// target of 256 edges or more a block for 16 chunks, a thread a chunk and a segment of 256. One launch; with
-// y->term the means of its lists are one more, and the kernels are others.
+// A thread for each target and chunk of columns, 4, 2 or 1 as alignment and a head's width allow, which reads
+// a list of up to 8 entries at once; for a target of 256 edges or more a block for 16 chunks, a thread a
+// chunk and a segment of 256. One launch; with y->term the means of its lists are one more, and the kernels
+// are others.
 GGNN_CUDA_API cudaError_t ggnn_cuda_gat(const ggnn_gat_layer* y, const ggnn_rng* rng, cudaStream_t stream);
 
-// Three launches, no atomics on floats: delta = dout . out; over the transpose dz, del and every entry's
-// gradient; der, the sums of these. A source's list of at most 256 entries is its group's, a longer one a
-// block's, whose groups take a segment each. With y->term a fourth: its gradient, list by list.
+// Five launches, no atomics on floats: delta = dout . out; every entry's gradient and coefficient, target by
+// target, by 4, 8 or 16 lanes for each head; their sums, der and del; dz, a source's list at a time, with
+// the scores' part, as ggnn_cuda_spmm goes over lists. With vectors one more, which reads z once for both,
+// and one for each; with y->term one for its gradient. ld_dout < 2^30.
 GGNN_CUDA_API cudaError_t ggnn_cuda_gat_back(float* dz, int64_t ld_dz, const ggnn_block* transpose,
                                              const ggnn_gat_layer* y, const float* dout, int64_t ld_dout,
                                              const ggnn_rng* rng, cudaStream_t stream);
@@ -5020,7 +5022,8 @@ cudaError_t ggnn_cuda_dist_close(ggnn_cuda_dist* d, int32_t n, ggnn_cuda_fault* 
 
 namespace ggnni {
 
-enum { SEGMENT = 256, FEW = 4, LANES = 16, LONG_VALUES = THREADS + LANES }; // (a sum of two enums warns in C++20)
+enum { SEGMENT = 256, FEW = 4, LANES = 16 };
+enum { LONG_VALUES = THREADS + LANES }; // (a sum of two enums warns in C++20)
 
 // ---- lists ------------------------------------------------------------------
 
@@ -5273,7 +5276,10 @@ struct entry_rows : matrix_rows { // rows by entries: first the lists' own, then
     using key = int64_t;
     ggnn_count num_own; // indices: the edges' numbers; NULL: 0, 1, ..
 
-    __device__ int64_t source(int32_t e, int32_t own) const { return int64_t{own} + (indices ? __ldg(indices + e) : e); }
+    __device__ int64_t source(int32_t e, int32_t own) const
+    {
+        return int64_t{own} + (indices ? __ldg(indices + e) : e);
+    }
     template <int U> __device__ void find(key (&u)[U], const char* (&row)[U], int32_t e, int32_t left) const
     {
         const int32_t own = static_cast<int32_t>(size_of(num_own));
@@ -5424,24 +5430,26 @@ template <class Rows, bool FACTORS> struct sum_op {
 
     __device__ bool allow(size_t elements) const { return rows.allow(elements); }
 
-    // weight * src of edges at(k), k < U, whose rows are u[k]; -1: none. One branch for all weights: else loads
-    // would wait for each other. WEIGHTED: it is known that there are weights, no src, and at(k) is the number.
+    // weight * src of edges at(k), k < U, whose rows are u[k]; -1: none. One branch for all weights: else
+    // loads would wait for each other. WEIGHTED: there are weights, of numbers at(k), and no src.
     template <bool WEIGHTED, int U, class At>
     __device__ void load_factors(float (&factor)[U], const typename Rows::key (&u)[U], At at,
                                  int32_t column) const
     {
 #pragma unroll
-        for (int k = 0; k < U; k++) factor[k] = !WEIGHTED && scale.src && u[k] >= 0 ? __ldg(scale.src + u[k]) : 1.0f;
+        for (int k = 0; k < U; k++)
+            factor[k] = !WEIGHTED && scale.src && u[k] >= 0 ? __ldg(scale.src + u[k]) : 1.0f;
         if (!WEIGHTED && !weights.weight) return;
-        const float* weight = weights.weight + weights.head_of(column);
-        uint32_t     e[U];
-        float        w[U];
+        const float*   weight = weights.weight + weights.head_of(column);
+        const uint64_t heads = static_cast<uint32_t>(weights.heads);
+        uint32_t       e[U];
+        float          w[U];
 #pragma unroll
         for (int k = 0; k < U; k++)
             e[k] = static_cast<uint32_t>(u[k] < 0 ? 0 : WEIGHTED ? at(k) : weights.number(at(k)));
 #pragma unroll
         for (int k = 0; k < U; k++)
-            w[k] = u[k] >= 0 ? __ldg(weight + static_cast<uint64_t>(e[k]) * static_cast<uint32_t>(weights.heads)) : 1.0f;
+            w[k] = u[k] >= 0 ? __ldg(weight + e[k] * heads) : 1.0f;
 #pragma unroll
         for (int k = 0; k < U; k++) factor[k] = __fmul_rn(w[k], factor[k]);
     }
@@ -5455,7 +5463,8 @@ template <class Rows, bool FACTORS> struct sum_op {
 
     // own: with WEIGHTED, so many weights come before the edges'.
     template <bool WEIGHTED, int N>
-    __device__ void add_edges(columns<N>& sum, int32_t column, int32_t begin, int32_t n, uint32_t own = 0) const
+    __device__ void add_edges(columns<N>& sum, int32_t column, int32_t begin, int32_t n,
+                              uint32_t own = 0) const
     {
 #pragma unroll 1
         for (int32_t i = 0; i < n; i += IN_FLIGHT) {
@@ -5509,10 +5518,10 @@ template <class Rows, bool FACTORS> struct sum_op {
     }
 };
 
-// apply(): what becomes of the sums of lists v, v + 1, .. below `end` before they are written, TOGETHER at once.
-// written(): of so many lists there shall be rows, those beyond the last 0. owners(): of so many sources there
-// are rows of their own, which are the lists' first entries (OWN), or apply's. WEIGHTED: every entry has a weight,
-// the own ones first.
+// apply(): what becomes of the sums of lists v, v + 1, .. below `end` before they are written, TOGETHER at
+// once. written(): of so many lists there shall be rows, those beyond the last 0. owners(): so many sources
+// have rows of their own, which are the lists' first entries (OWN), or apply's. WEIGHTED: every entry has a
+// weight, the own ones first.
 struct as_it_is {
     using rows = matrix_rows;
     static constexpr int  BLOCKS = 4, TOGETHER = 4;
@@ -5547,8 +5556,8 @@ template <class Then> struct back_op : sum_op<typename Then::rows, true> {
     static constexpr int  BLOCKS = Then::BLOCKS;
     Then                  then;
 
-    // Lists v .. v + 3 together, entry after entry; those of more than FEW are left out. An entry's row and number
-    // are read a turn ahead.
+    // Lists v .. v + 3 together, entry after entry; those of more than FEW are left out. An entry's row and
+    // number are read a turn ahead.
     template <int N> __device__ void few_each(int32_t v, int32_t lists, int32_t column) const
     {
         const int32_t   end = static_cast<int32_t>(then.written(lists)), own = then.owners();
@@ -5564,7 +5573,9 @@ template <class Then> struct back_op : sum_op<typename Then::rows, true> {
             const int32_t edge = e[k] + i - owns(k);
             const bool    has = few(k) & (edge < e[k + 1]);
             u[k] = has ? rows.source(edge, own) : -1;
-            if (WEIGHTED) number[k] = static_cast<uint32_t>(own) + (has ? static_cast<uint32_t>(weights.number(edge)) : 0);
+            if (WEIGHTED)
+                number[k] = static_cast<uint32_t>(own) +
+                            (has ? static_cast<uint32_t>(weights.number(edge)) : 0);
         };
 #pragma unroll
         for (int k = 0; k < IN_FLIGHT; k++) {
@@ -6190,8 +6201,8 @@ __device__ inline void dot_chunks(chunk<float, V>& part, const float* x, const f
 }
 
 // x . y of a head's columns, by 16 / V neighbouring lanes: lane i has the sums of columns i V .. i V + V - 1,
-// 16 further on, and so on: in order, and folded 8, 4, 2, 1, so the C twin's bits. Every lane gets it; whole warps
-// come.
+// 16 further on, and so on: in order, and folded 8, 4, 2, 1, so the C twin's bits. Every lane gets it; whole
+// warps come.
 template <int V> __device__ inline float dot(const float* x, const float* y, int64_t width)
 {
     int32_t         j = static_cast<int32_t>(threadIdx.x) % (16 / V) * V;
@@ -6220,8 +6231,8 @@ struct edge_item { // an edge and head; OWN: an entry and head, where target v's
     bool    live;   // false: another group has this item, and stores
 };
 
-// body(item) for every edge and head, by groups of GROUP threads. A block takes EDGE_TILE targets at a time and
-// deals their edges out one by one, so that a hub has a block, not a thread; an edge's target is found by
+// body(item) for every edge and head, by groups of GROUP threads. A block takes EDGE_TILE targets at a time
+// and deals their edges out one by one, so that a hub has a block, not a thread; an edge's target is found by
 // halving in the tile's offsets. Warps stay whole: spare groups do the last item again.
 template <int GROUP, bool OWN, class F>
 __device__ inline void for_edges(const ggnn_block& b, divider heads, F body)
@@ -6237,7 +6248,8 @@ __device__ inline void for_edges(const ggnn_block& b, divider heads, F body)
         __syncthreads();
         const int64_t items = (begin[rows] - begin[0]) * heads.by;
         for (int64_t next = threadIdx.x / WARP * (WARP / GROUP); next < items; next += THREADS / GROUP) {
-            const int64_t item = min(next + group, items - 1), nth = quotient(item, heads), e = begin[0] + nth;
+            const int64_t item = min(next + group, items - 1), nth = quotient(item, heads);
+            const int64_t e = begin[0] + nth;
             int           low = 0, high = rows; // begin[low] <= e < begin[high]
             while (high - low > 1) {
                 int middle = (low + high) / 2;
@@ -6342,8 +6354,8 @@ struct edge_list { // of one target and head; segments lane, lane + lanes, ... a
 
 __device__ inline edge_list list_of(const edges_job& s, int64_t item, int lane, int lanes)
 {
-    const int64_t v = quotient(item, s.heads);
-    edge_list     l = {s.b.indptr[v], s.b.indptr[v + 1], s.b.edge, s.heads.by, item - v * s.heads.by, lane, lanes};
+    const int64_t v = quotient(item, s.heads), head = item - v * s.heads.by;
+    edge_list     l = {s.b.indptr[v], s.b.indptr[v + 1], s.b.edge, s.heads.by, head, lane, lanes};
     return l;
 }
 
@@ -6580,7 +6592,8 @@ struct dots_job {
 template <int V> static GGNNI_KERNEL(48, THREADS) row_dots(dots_job s)
 {
     constexpr int GROUP = 16 / V, TOGETHER = WARP / GROUP;
-    const int64_t items = size_of(s.n) * s.heads.by, step = static_cast<int64_t>(gridDim.x) * (THREADS / GROUP);
+    const int64_t items = size_of(s.n) * s.heads.by;
+    const int64_t step = static_cast<int64_t>(gridDim.x) * (THREADS / GROUP);
     const int     group = threadIdx.x % WARP / GROUP;
     int64_t       next = static_cast<int64_t>(blockIdx.x) * (THREADS / GROUP) + threadIdx.x / WARP * TOGETHER;
     for (; next < items; next += step) { // by whole warps: spare groups do the last item again
@@ -6957,7 +6970,7 @@ __device__ inline void gat_write(const gat_job& s, const gat_list<TERM>& l, int3
         s.lse[static_cast<int64_t>(l.v) * s.heads + l.head] = __fadd_rn(most, log2_rounded(sum));
 }
 
-// The same of a list of at most GAT_FEW entries: all that it reads of them is read together.
+// All of a list of at most GAT_FEW entries: what it reads of them is read together.
 template <int V, bool DROP, bool TERM>
 __device__ inline void gat_few(const gat_job& s, const gat_list<TERM>& l, int32_t c)
 {
@@ -7134,9 +7147,9 @@ cudaError_t ggnn_cuda_gat(const ggnn_gat_layer* y, const ggnn_rng* rng, cudaStre
 
 namespace ggnni {
 
-// Four steps: what of the gradient every entry of the block has, by targets, whose scores and rows of dout are
-// read once; the entries' sums by target, der, and by source, del; dz, over the transpose, with the scores'
-// part in its store; and the gradients of the attention vectors. Formulas: ggnn_gat_back of ggnn.h.
+// Four steps: the gradient and coefficient of every entry, by targets, whose scores and rows of dout are read
+// once; the gradients' sums by target, der, and by source, del; dz, over the transpose, with the scores' part
+// in its store; and the gradients of the attention vectors. Formulas: ggnn_gat_back of ggnn.h.
 
 struct gat_back_job {
     ggnn_block        b;
@@ -7216,8 +7229,8 @@ struct through_scores {
     }
 };
 
-// The gradients of the attention vectors: sums over sources of del * z, and over the targets, the first of them, of
-// der * z. A thread goes down V columns of 256 rows, which it reads once for both.
+// The gradients of the attention vectors: sums over sources of del * z, and over the targets, the first of
+// them, of der * z. A thread goes down V columns of 256 rows, which it reads once for both.
 struct vector_sums_job {
     const float *z, *del, *der;
     float*       partial; // (2 segments, width): of each the sources', then the targets'
@@ -7231,14 +7244,15 @@ template <int V, int ROWS>
 __device__ inline void vector_sums_rows(const vector_sums_job& s, int64_t u, int64_t targets, int64_t head,
                                         int64_t column, chunk<float, V>& left, chunk<float, V>& right)
 {
+    const int64_t   at = u * s.heads + head;
     chunk<float, V> z[ROWS];
     float           del[ROWS], der[ROWS];
 #pragma unroll
     for (int j = 0; j < ROWS; j++) z[j] = load_chunk<V>(s.z + (u + j) * s.ld_z + column);
 #pragma unroll
-    for (int j = 0; j < ROWS; j++) del[j] = __ldg(s.del + (u * s.heads + head) + j * s.heads);
+    for (int j = 0; j < ROWS; j++) del[j] = __ldg(s.del + at + j * s.heads);
 #pragma unroll
-    for (int j = 0; j < ROWS; j++) der[j] = u + j < targets ? __ldg(s.der + (u * s.heads + head) + j * s.heads) : 0.0f;
+    for (int j = 0; j < ROWS; j++) der[j] = u + j < targets ? __ldg(s.der + at + j * s.heads) : 0.0f;
 #pragma unroll
     for (int j = 0; j < ROWS; j++) {
 #pragma unroll
@@ -7253,7 +7267,8 @@ __device__ inline void vector_sums_rows(const vector_sums_job& s, int64_t u, int
 template <int V> static GGNNI_KERNEL(128, THREADS, 2) vector_sums(vector_sums_job s)
 {
     const int64_t n = size_of(s.sources), targets = least(size_of(s.targets), n);
-    const int64_t items = (n + SEGMENT - 1) / SEGMENT * s.chunks.by, step = static_cast<int64_t>(gridDim.x) * THREADS;
+    const int64_t items = (n + SEGMENT - 1) / SEGMENT * s.chunks.by;
+    const int64_t step = static_cast<int64_t>(gridDim.x) * THREADS;
     for (int64_t t = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; t < items; t += step) {
         const int64_t   segment = quotient(t, s.chunks), c = t - segment * s.chunks.by, column = c * V;
         const int64_t   head = quotient(c, s.per_head), end = least((segment + 1) * SEGMENT, n);
@@ -7274,24 +7289,27 @@ inline cudaError_t launch_vector_sums(const ggnn_gat_layer& y, ggnn_count source
 {
     const ggnn_count none = {}, targets = y.block->num_dst;
     const int        floats = floats_of(grain(y.z, y.ld_z) | grain(y.partial, 0), y.width / y.heads);
-    vector_sums_job  s = {y.z, y.del, y.der, y.partial, y.ld_z, sources, y.att_r ? targets : none, y.heads, y.width, {}, {}};
-    if (!y.att_l) s.del = y.der, s.sources = targets, s.targets = none;
+    vector_sums_job  s = {};
+    s.z = y.z, s.ld_z = y.ld_z, s.partial = y.partial, s.heads = y.heads, s.width = y.width;
+    s.del = y.att_l ? y.del : y.der, s.sources = y.att_l ? sources : targets;
+    s.der = y.der, s.targets = y.att_l && y.att_r ? targets : none;
     s.chunks = divide_by(y.width / floats), s.per_head = divide_by(y.width / y.heads / floats);
     const int64_t tiles = tiles_of(tiles_of(s.sources.max, SEGMENT) * s.chunks.by, THREADS);
     auto          kernel = floats == 4 ? vector_sums<4> : floats == 2 ? vector_sums<2> : vector_sums<1>;
     cudaError_t   error = launch(kernel, grid_of(tiles, THREADS), THREADS, stream, s);
     const auto    join = [&](float* datt, int32_t which, ggnn_count n) {
-        const float* partial = y.partial + which * y.width;
-        error = first_error(error, launch(add_segments, tiles_of(y.width, WARP), THREADS, stream, datt, partial,
-                                          int64_t{2} * y.width, n, y.width));
+        const float*  partial = y.partial + which * y.width;
+        const int64_t blocks = tiles_of(y.width, WARP), apart = int64_t{2} * y.width;
+        error = first_error(
+            error, launch(add_segments, blocks, THREADS, stream, datt, partial, apart, n, y.width));
     };
     if (y.att_l) join(y.datt_l, 0, sources);
     if (y.att_r) join(y.datt_r, y.att_l ? 1 : 0, targets);
     return error;
 }
 
-// Gradients of a list's terms, from those of its entries in s.x, the targets' own first: an edge's, and its share
-// of the target's.
+// Gradients of a list's terms, from those of its entries in s.x, the targets' own first: an edge's, and its
+// share of the target's.
 static GGNNI_KERNEL(64, THREADS, 4) term_gradients(edges_job s)
 {
     const float* of_edge = s.x + size_of(s.b.num_dst) * s.heads.by;
@@ -7305,14 +7323,16 @@ static GGNNI_KERNEL(64, THREADS, 4) term_gradients(edges_job s)
 }
 
 // out = the sums of entries' gradients over b's lists.
-inline cudaError_t launch_entry_sums(float* out, const ggnn_block& b, const gat_back_job& s, cudaStream_t stream)
+inline cudaError_t launch_entry_sums(float* out, const ggnn_block& b, const gat_back_job& s,
+                                     cudaStream_t stream)
 {
     const int32_t      heads = static_cast<int32_t>(s.heads.by);
     const entry_rows   rows = {rows_of(s.dlogit, heads, b.edge), s.b.num_dst};
     const edge_weights weights = {nullptr, nullptr, 1, heads};
     entry_sums         then = {};
     then.num_own = s.b.num_dst;
-    return launch_back(out, heads, &b, nullptr, weights, rows, heads, then, grain(out, heads) | grain(s.dlogit, heads), stream);
+    const uint64_t grains = grain(out, heads) | grain(s.dlogit, heads);
+    return launch_back(out, heads, &b, nullptr, weights, rows, heads, then, grains, stream);
 }
 
 template <int V> inline cudaError_t launch_gradients(const gat_back_job& s, cudaStream_t stream)
@@ -7336,15 +7356,17 @@ cudaError_t ggnn_cuda_gat_back(float* dz, int64_t ld_dz, const ggnn_block* trans
     GGNNI_CUDA_REQUIRE((!y->att_l && !y->att_r) || y->partial);
     GGNNI_CUDA_REQUIRE(ggnni_matrix_given(dz, ld_dz, known(transpose->num_dst), y->width));
     GGNNI_CUDA_REQUIRE(ggnni_matrix_given(dout, ld_dout, known(y->block->num_dst), y->width));
+    GGNNI_CUDA_REQUIRE(ld_dout < 1 << 30);
     const ggnn_block& b = *y->block;
     const int32_t     heads = y->heads, per_head = y->width / heads;
-    const uint64_t    grains = grain(y->z, y->ld_z) | grain(dout, ld_dout);
+    const uint64_t    grains = grain(dz, ld_dz) | grain(y->z, y->ld_z) | grain(dout, ld_dout);
     const int         floats = floats_of(grains, per_head);
     gat_back_job      s = {};
     s.b = b, s.z = y->z, s.ld_z = y->ld_z, s.el = y->el, s.er = y->er, s.lse = y->lse, s.delta = y->delta;
     s.dout = dout, s.ld_dout = ld_dout, s.term = y->term, s.own_term = y->own_term;
     s.dlogit = y->dlogit, s.coef = y->coef;
     s.heads = divide_by(heads), s.width = per_head, s.slope = y->how.slope, s.drop = dropout_of(*y, rng);
+    const matrix_rows    rows = rows_of(dout, ld_dout, transpose->indices);
     const edge_weights   weights = {y->coef, transpose->edge, heads, per_head};
     const through_scores then = {y->del, y->der, y->att_l, y->att_r, b.num_dst, divide_by(per_head), heads};
     ggnn_block           in_order = b; // edges as they are listed
@@ -7358,10 +7380,8 @@ cudaError_t ggnn_cuda_gat_back(float* dz, int64_t ld_dz, const ggnn_block* trans
     error = first_error(error, next);
     error = first_error(error, launch_entry_sums(y->der, in_order, s, stream));
     error = first_error(error, launch_entry_sums(y->del, *transpose, s, stream));
-    next = launch_back(dz, ld_dz, transpose, nullptr, weights, rows_of(dout, ld_dout, transpose->indices),
-                       y->width, then,
-                       grain(dz, ld_dz) | grain(dout, ld_dout) | grain(y->att_l, 0) | grain(y->att_r, 0), stream);
-    error = first_error(error, next);
+    error = first_error(error, launch_back(dz, ld_dz, transpose, nullptr, weights, rows, y->width, then,
+                                           grains | grain(y->att_l, 0) | grain(y->att_r, 0), stream));
     const edges_job terms = {b, y->dterm, y->dlogit, nullptr, divide_by(heads)};
     if (y->term) error = first_error(error, launch_edge_lists(term_gradients, terms, stream));
     if (y->att_l || y->att_r)
