@@ -5261,11 +5261,14 @@ struct matrix_rows { // rows by local id
         return start + static_cast<uint64_t>(static_cast<uint32_t>(u)) * pitch;
     }
     __device__ int32_t source(int32_t e, int32_t) const { return __ldg(indices + e); }
-    // What the edges from e on name, and where it is; -1 from the `left`-th on.
-    template <int U> __device__ void find(key (&u)[U], const char* (&row)[U], int32_t e, int32_t left) const
+    // What the edges from e on name, -1 from the `left`-th on; and where that is.
+    template <int U> __device__ void find(key (&u)[U], int32_t e, int32_t left) const
     {
 #pragma unroll
         for (int k = 0; k < U; k++) u[k] = k < left ? __ldg(indices + e + k) : -1;
+    }
+    template <class Key, int U> __device__ void locate(const char* (&row)[U], const Key (&u)[U]) const
+    {
 #pragma unroll
         for (int k = 0; k < U; k++) row[k] = this->row(u[k]);
     }
@@ -5280,13 +5283,11 @@ struct entry_rows : matrix_rows { // rows by entries: first the lists' own, then
     {
         return int64_t{own} + (indices ? __ldg(indices + e) : e);
     }
-    template <int U> __device__ void find(key (&u)[U], const char* (&row)[U], int32_t e, int32_t left) const
+    template <int U> __device__ void find(key (&u)[U], int32_t e, int32_t left) const
     {
         const int32_t own = static_cast<int32_t>(size_of(num_own));
 #pragma unroll
         for (int k = 0; k < U; k++) u[k] = k < left ? source(e + k, own) : -1;
-#pragma unroll
-        for (int k = 0; k < U; k++) row[k] = this->row(u[k]);
     }
 };
 
@@ -5336,7 +5337,7 @@ template <class T> struct store_rows { // rows by global id
     const int32_t*        indices;
 
     __device__ bool allow(size_t elements) const { return bases_allow(from, elements * sizeof(T)); }
-    template <int U> __device__ void find(key (&u)[U], const char* (&row)[U], int32_t e, int32_t left) const
+    template <int U> __device__ void find(key (&u)[U], int32_t e, int32_t left) const
     {
 #pragma unroll
         for (int k = 0; k < U; k++) {
@@ -5347,6 +5348,9 @@ template <class T> struct store_rows { // rows by global id
 #pragma unroll
         for (int k = 0; k < U; k++)
             if (k < left && !neighbor) u[k] = id_of(id, u[k]);
+    }
+    template <int U> __device__ void locate(const char* (&row)[U], const key (&u)[U]) const
+    {
         find_rows(row, from, at, u, ALL_TIERS);
     }
     __device__ const char* own(int32_t v) const
@@ -5466,13 +5470,14 @@ template <class Rows, bool FACTORS> struct sum_op {
     __device__ void add_edges(columns<N>& sum, int32_t column, int32_t begin, int32_t n,
                               uint32_t own = 0) const
     {
+        typename Rows::key u[IN_FLIGHT];
+        rows.find(u, begin, n);
 #pragma unroll 1
         for (int32_t i = 0; i < n; i += IN_FLIGHT) {
-            typename Rows::key               u[IN_FLIGHT];
             const char*                      row[IN_FLIGHT];
             chunk<typename Rows::element, N> x[IN_FLIGHT];
             float                            factor[IN_FLIGHT];
-            rows.find(u, row, begin + i, n - i);
+            rows.locate(row, u);
 #pragma unroll
             for (int k = 0; k < IN_FLIGHT; k++)
                 if (i + k < n) x[k] = load_edge<N>(rows, row[k], begin + i + k, column);
@@ -5481,6 +5486,7 @@ template <class Rows, bool FACTORS> struct sum_op {
                 else return begin + i + k;
             };
             if (FACTORS) load_factors<WEIGHTED>(factor, u, at, column);
+            rows.find(u, begin + i + IN_FLIGHT, n - i - IN_FLIGHT); // the next, beside the rows
 #pragma unroll
             for (int k = 0; k < IN_FLIGHT; k++) {
                 if (i + k >= n) continue;
@@ -5687,7 +5693,8 @@ template <class Rows> struct max_op {
             const char*                      row[IN_FLIGHT];
             chunk<typename Rows::element, N> x[IN_FLIGHT];
             float                            factor[IN_FLIGHT];
-            rows.find(u, row, begin + i, n - i);
+            rows.find(u, begin + i, n - i);
+            rows.locate(row, u);
 #pragma unroll
             for (int k = 0; k < IN_FLIGHT; k++)
                 if (i + k < n) x[k] = load_edge<N>(rows, row[k], begin + i + k, column);
@@ -7240,30 +7247,36 @@ struct vector_sums_job {
     divider      chunks, per_head; // of a row; of a head
 };
 
-template <int V, int ROWS>
-__device__ inline void vector_sums_rows(const vector_sums_job& s, int64_t u, int64_t targets, int64_t head,
+// Adds what rows [u, end) give to left and, of targets, to right: eight at once, then one by one.
+template <int V, int ROWS, bool TARGETS>
+__device__ inline void vector_sums_rows(const vector_sums_job& s, int64_t& u, int64_t end, int64_t head,
                                         int64_t column, chunk<float, V>& left, chunk<float, V>& right)
 {
-    const int64_t   at = u * s.heads + head;
-    chunk<float, V> z[ROWS];
-    float           del[ROWS], der[ROWS];
+#pragma unroll 1
+    for (; u + ROWS <= end; u += ROWS) {
+        const int64_t   at = u * s.heads + head;
+        chunk<float, V> z[ROWS];
+        float           del[ROWS], der[ROWS];
 #pragma unroll
-    for (int j = 0; j < ROWS; j++) z[j] = load_chunk<V>(s.z + (u + j) * s.ld_z + column);
+        for (int j = 0; j < ROWS; j++) {
+            z[j] = load_chunk<V>(s.z + (u + j) * s.ld_z + column);
+            del[j] = __ldg(s.del + at + j * s.heads);
+            if (TARGETS) der[j] = __ldg(s.der + at + j * s.heads);
+        }
 #pragma unroll
-    for (int j = 0; j < ROWS; j++) del[j] = __ldg(s.del + at + j * s.heads);
+        for (int j = 0; j < ROWS; j++) {
 #pragma unroll
-    for (int j = 0; j < ROWS; j++) der[j] = u + j < targets ? __ldg(s.der + at + j * s.heads) : 0.0f;
-#pragma unroll
-    for (int j = 0; j < ROWS; j++) {
-#pragma unroll
-        for (int i = 0; i < V; i++) {
-            left.at[i] = __fadd_rn(left.at[i], __fmul_rn(del[j], z[j].at[i]));
-            if (u + j < targets) right.at[i] = __fadd_rn(right.at[i], __fmul_rn(der[j], z[j].at[i]));
+            for (int i = 0; i < V; i++) {
+                const float x = z[j].at[i];
+                left.at[i] = __fadd_rn(left.at[i], __fmul_rn(del[j], x));
+                if (TARGETS) right.at[i] = __fadd_rn(right.at[i], __fmul_rn(der[j], x));
+            }
         }
     }
+    if constexpr (ROWS > 1) vector_sums_rows<V, 1, TARGETS>(s, u, end, head, column, left, right);
 }
 
-// 16-byte loads: 9 in 1 instances
+// 16-byte loads: 18 in 1 instances
 template <int V> static GGNNI_KERNEL(128, THREADS, 2) vector_sums(vector_sums_job s)
 {
     const int64_t n = size_of(s.sources), targets = least(size_of(s.targets), n);
@@ -7274,10 +7287,8 @@ template <int V> static GGNNI_KERNEL(128, THREADS, 2) vector_sums(vector_sums_jo
         const int64_t   head = quotient(c, s.per_head), end = least((segment + 1) * SEGMENT, n);
         chunk<float, V> left = {}, right = {};
         int64_t         u = segment * SEGMENT;
-#pragma unroll 1
-        for (; u + 8 <= end; u += 8) vector_sums_rows<V, 8>(s, u, targets, head, column, left, right);
-#pragma unroll 1
-        for (; u < end; u++) vector_sums_rows<V, 1>(s, u, targets, head, column, left, right);
+        vector_sums_rows<V, 8, true>(s, u, least(end, targets), head, column, left, right);
+        vector_sums_rows<V, 8, false>(s, u, end, head, column, left, right);
         float* partial = s.partial + 2 * segment * s.width + column;
         store_chunk<false>(partial, left);
         if (segment * SEGMENT < targets) store_chunk<false>(partial + s.width, right);

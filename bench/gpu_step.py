@@ -134,7 +134,8 @@ class Launches:
         written too. Bytes: rows, indices, offsets, sums."""
         first, turn = self.of(kernel, "list_and_turn"), self.of(kernel, "edge_chunk")
         more = math.ceil(edges / lists / turn["units"]) - 1
-        trips = first["trips"] - (own == 0) + more * turn["trips"]  # the path's last wait is for the list's own row
+        for_own = 2 if "store_rows" in kernel else 1  # the path's last waits are for the list's own id and row
+        trips = first["trips"] - (0 if own else for_own) + more * turn["trips"]
         self.add(kernel, lists * columns / 4, first["insns"] + more * turn["units"] * turn["insns"], trips,
                  bytes=4 * edges + 8 * lists + 4 * (lists + copied) * columns, edges=edges + own, distinct=distinct, row=row_bytes(columns))
 
@@ -251,7 +252,6 @@ class Step(Launches):
                 self.transpose(y)
             backward(y)
         parameters = sum(p.parameters(model) for p in layers)
-        self.once("advance", 1, 1)
         self.per_turn("update", "parameter", parameters, bytes=28 * parameters)
 
     # ---- models: trainer/net/models.c, line by line ------------------------------------------------------------------

@@ -71,7 +71,6 @@ struct step_graphs {
     enum { MOST = 64 };
     int64_t    count;
     step_graph of[MOST];
-    repeated   update;
 };
 
 static_assert(offsetof(ggnn_block, bipartite) == 6 * sizeof(int64_t) + 8 * sizeof(void*), "no padding: compared by its bytes");
@@ -92,7 +91,6 @@ inline bool same_step(const mini_batch& a, const mini_batch& b)
 inline void forget_steps(step_graphs* all)
 {
     for (int64_t i = 0; i < all->count; i++) forget(&all->of[i].work);
-    forget(&all->update);
     all->count = 0;
 }
 

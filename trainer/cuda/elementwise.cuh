@@ -41,21 +41,19 @@ struct dense { // a mat whose elements are on the device
     ggnn_count rows;
 };
 
-// What changes from step to step. A kernel's arguments are frozen in a graph, so all others read it here, and one,
-// which is in no graph, writes it: its arguments are the numbers themselves, and no copy has to be waited for.
+// What changes from step to step. A kernel's arguments are frozen in a graph, so the graph's kernels read it here, and
+// one, which is in no graph, writes it: its arguments are the numbers themselves, and no copy has to be waited for.
 struct step_state {
     ggnn_rng           dropout, attention;
-    adam               optimiser;
     net_losses         losses;
     int64_t            labelled; // of the whole graph, while they are counted
 };
 
-static GGNNI_KERNEL(40, WARP) advance(step_state* at, uint64_t seed, uint32_t step, adam optimiser)
+static GGNNI_KERNEL(40, WARP) advance(step_state* at, uint64_t seed, uint32_t step)
 {
     if (threadIdx.x) return;
     at->dropout = {seed, step, GGNN_PURPOSE_DROPOUT};
     at->attention = {seed, step, GGNN_PURPOSE_ATTENTION_DROPOUT};
-    at->optimiser = optimiser;
 }
 
 // Thread t, t + all threads, ... of n: what a persistent grid does.
@@ -315,7 +313,7 @@ struct own_and_mean : ggnni::sum_op<ggnni::matrix_rows, false> {
 // to the bound.
 struct through_layer {
     using rows = ggnni::matrix_rows;
-    static constexpr int  BLOCKS = 3, TOGETHER = 2; // more rows do not fit into the registers
+    static constexpr int  BLOCKS = 3, TOGETHER = 1;
     static constexpr bool OWN = false, WEIGHTED = false;
     const float *         dst, *own, *self, *gate; // NULL, but gate: ones, none, ones
     int64_t               ld_own, ld_gate, bound;
@@ -330,41 +328,24 @@ struct through_layer {
     // kept.
     template <int N, int U> __device__ void apply(ggnni::chunk<float, N> (&y)[U], int32_t v, int32_t end, int32_t owners, int32_t column) const
     {
-        ggnni::chunk<float, N> h[U];
-#pragma unroll
-        for (int k = 0; k < U; k++) h[k] = ggnni::load_chunk<N>(gate + least(v + k, bound - 1) * ld_gate + column);
-        if (dst) multiply<N>(y, dst, v, end);
-        if (own && v < num_own.max) add_own<N>(y, v, end, owners, column);
-#pragma unroll
-        for (int k = 0; k < U; k++) {
-#pragma unroll
-            for (int j = 0; j < N; j++) y[k].at[j] = !opens || h[k].at[j] > 0 ? __fmul_rn(y[k].at[j], scale) : 0;
-        }
-    }
-
-    template <int N, int U> static __device__ void multiply(ggnni::chunk<float, N> (&y)[U], const float* by, int32_t v, int64_t end)
-    {
-        float factor[U];
-#pragma unroll
-        for (int k = 0; k < U; k++) factor[k] = v + k < end ? __ldg(by + v + k) : 1.0f;
-#pragma unroll
-        for (int k = 0; k < U; k++) {
-#pragma unroll
-            for (int j = 0; j < N; j++) y[k].at[j] = __fmul_rn(y[k].at[j], factor[k]);
-        }
-    }
-
-    template <int N, int U> __device__ void add_own(ggnni::chunk<float, N> (&y)[U], int32_t v, int32_t end, int32_t owners, int32_t column) const
-    {
-        ggnni::chunk<float, N> x[U];
+        ggnni::chunk<float, N> h[U], x[U];
+        float                  by[U], own_by[U];
 #pragma unroll
         for (int k = 0; k < U; k++) x[k] = ggnni::load_chunk<N>(own + least(v + k, num_own.max - 1) * ld_own + column);
-        if (self) multiply<N>(x, self, v, least(end, num_own.max));
+#pragma unroll
+        for (int k = 0; k < U; k++) h[k] = ggnni::load_chunk<N>(gate + least(v + k, bound - 1) * ld_gate + column);
+#pragma unroll
+        for (int k = 0; k < U; k++) by[k] = dst && v + k < end ? __ldg(dst + v + k) : 1.0f;
+#pragma unroll
+        for (int k = 0; k < U; k++) own_by[k] = self && v + k < owners ? __ldg(self + v + k) : 1.0f;
 #pragma unroll
         for (int k = 0; k < U; k++) {
 #pragma unroll
-            for (int j = 0; j < N; j++)
-                if (v + k < least(end, owners)) y[k].at[j] = __fadd_rn(y[k].at[j], x[k].at[j]);
+            for (int j = 0; j < N; j++) {
+                float sum = __fmul_rn(y[k].at[j], by[k]);
+                if (v + k < owners) sum = __fadd_rn(sum, __fmul_rn(own_by[k], x[k].at[j]));
+                y[k].at[j] = !opens || h[k].at[j] > 0 ? __fmul_rn(sum, scale) : 0;
+            }
         }
     }
 };
@@ -612,10 +593,9 @@ static GGNNI_KERNEL(40, THREADS) sum_losses(const __grid_constant__ loss_job s)
 
 // ==== Adam, AdamW: a thread a parameter ====================================================================
 
-static GGNNI_KERNEL(40, THREADS) update(net_state s, step_state* at, const net_sums* sums)
+static GGNNI_KERNEL(40, THREADS) update(net_state s, step_state* at, const net_sums* sums, adam a)
 {
     const float beta1 = 0.9f, rest1 = 0.1f, beta2 = 0.999f, rest2 = 0.001f, epsilon = 1e-8f;
-    const adam  a = at->optimiser;
     if (blockIdx.x == 0 && threadIdx.x == 0) losses_add(&at->losses, at->dropout.step, sums);
     for_items(s.count, [&](int64_t i) {
         const float p = s.value[i], g = __fadd_rn(s.grad[i], __fmul_rn(a.l2, p));

@@ -117,7 +117,7 @@ static mat  cuda_sparse(net*, uint32_t) { return {}; }
 
 static void cuda_begin(net* n)
 {
-    check(n, launch(advance, 1, WARP, stream_of(n), step_of(n), n->config.seed, n->step, n->optimiser), "a step");
+    check(n, launch(advance, 1, WARP, stream_of(n), step_of(n), n->config.seed, n->step), "a step");
 }
 
 static step_graphs* graphs_of(net* n)
@@ -140,13 +140,12 @@ static void run_update(net* n)
 {
     stage_timer     timed(n, NET_OPTIMIZER);
     const net_state s = {n->state.count, n->state.value, n->state.grad, n->state.m, n->state.v, nullptr};
-    check(n, launch(update, blocks_of(s.count), THREADS, stream_of(n), s, step_of(n), n->sums), "the optimiser");
+    check(n, launch(update, blocks_of(s.count), THREADS, stream_of(n), s, step_of(n), n->sums, n->optimiser), "the optimiser");
 }
 
 static void cuda_update(net* n)
 {
-    repeated* r = &graphs_of(n)->update;
-    timed_piece(n, [=] { check(n, repeat(n->device, r, stream_of(n), [=] { run_update(n); }), "the optimiser"); });
+    timed_piece(n, [=] { run_update(n); });
 }
 
 // ==== products, matrices ===================================================================================

@@ -138,8 +138,8 @@ const model* model_of(const net_config* config, int32_t l); /* of layer l */
      count_known labelled ones among all nodes
      sparse_*    a whole graph's features without their zeros: open fills n->whole.sparse, or leaves it NULL where zeros are
                  few or the backend has none of this; `sparse` gives them with the dropout of `drop`
-   A step: what is new in it goes to the device by `begin` alone, from n->step and n->optimiser, so that all else may be
-   done again as it was captured.
+   A step: what is new in it goes to the device by `begin`, from n->step, so that `compute` may be done again as it was
+   captured.
      compute     net_run: forward, loss, backward
      update      by n->optimiser; and adds n->sums to the losses
      set_losses, losses: net_start_losses, net_losses_of

@@ -537,7 +537,6 @@ void net_update(net* n, float learning_rate)
 {
     n->backward = 1;
     n->optimiser = net_next_adam(n, learning_rate);
-    n->ops->begin(n);
     n->ops->update(n);
 }
 
