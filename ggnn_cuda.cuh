@@ -7203,7 +7203,7 @@ template <int V, bool DROP, bool TERM> static GGNNI_KERNEL(64, THREADS, 4) gat_g
 // What dz has of the scores: del * att_l, and of targets der * att_r.
 struct through_scores {
     using rows = matrix_rows;
-    static constexpr int  BLOCKS = 3, TOGETHER = 4;
+    static constexpr int  BLOCKS = 3, TOGETHER = 2;
     static constexpr bool OWN = true, WEIGHTED = true;
     const float *         del, *der, *att_l, *att_r; // vectors: or NULL
     ggnn_count            num_own;

@@ -209,6 +209,14 @@ class Launches:
                  bytes=4 * y.edges * (1 + y.heads) + 4 * y.targets * (y.wide + 3 * y.heads),
                  edges=entries, distinct=y.sources, row=row_bytes(y.wide))
 
+    def scores(self, y, rows, matrices=1):
+        """Sixteen columns of a row and head at once, by a thread for one or four of them; a turn is two such chunks."""
+        kernel, columns = self.wide(y, "row_dots")
+        first, pair = self.of(kernel, "row"), self.of(kernel, "pair")
+        more = math.ceil(y.wide / y.heads / 16 / pair["units"]) - 1
+        self.add(kernel, rows * y.heads * 16 / columns, first["insns"] + more * pair["units"] * pair["insns"], first["trips"] + more * pair["trips"],
+                 bytes=rows * 4 * (matrices * y.wide + y.heads))
+
     def attention_back(self, y, loops):
         """Entries: edges, and `loops` of targets to themselves."""
         entries = y.edges + loops
@@ -287,14 +295,6 @@ class Step(Launches):
         self.scores(y, y.sources)
         self.scores(y, y.targets)
         self.attention(y, y.targets)
-
-    def scores(self, y, rows, matrices=1):
-        """Sixteen columns of a row and head at once, by a thread for one or four of them; a turn is two such chunks."""
-        kernel, columns = self.wide(y, "row_dots")
-        first, pair = self.of(kernel, "row"), self.of(kernel, "pair")
-        more = math.ceil(y.wide / y.heads / 16 / pair["units"]) - 1
-        self.add(kernel, rows * y.heads * 16 / columns, first["insns"] + more * pair["units"] * pair["insns"], first["trips"] + more * pair["trips"],
-                 bytes=rows * 4 * (matrices * y.wide + y.heads))
 
     def gat_back(self, y):
         self.attention_back(y, y.targets)
