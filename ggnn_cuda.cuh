@@ -7163,40 +7163,47 @@ struct gat_back_job {
     const float *     z, *el, *er, *lse, *dout, *delta, *term, *own_term;
     float *           dlogit, *coef; // of entries, the targets' own first: gradients; alpha q
     int64_t           ld_z, ld_dout;
-    divider           heads;
-    int32_t           width; // of a head
+    divider           whole; // by 1: an entry's heads are one thread's
+    int32_t           heads, width; // of a head
     float             slope;
     attention_dropout drop;
 };
 
-// A group of lanes an entry and head: dout . z, and what follows from it.
+// A group of lanes an entry, head after head: dout . z, and what follows from it.
 // 16-byte loads: 24 in 4 instances
 template <int V, bool DROP, bool TERM> static GGNNI_KERNEL(64, THREADS, 4) gat_gradients(gat_back_job s)
 {
-    for_edges<16 / V, true>(s.b, s.heads, [&](const edge_item& i) {
-        const int64_t heads = s.heads.by, target = i.v * heads + i.k, e = i.e - i.v - 1;
-        const int64_t u = i.nth ? __ldg(s.b.indices + e) : i.v, column = i.k * s.width;
-        const float   er = __ldg(s.er + target), lse = __ldg(s.lse + target), delta = __ldg(s.delta + target);
-        float         el = __ldg(s.el + u * heads + i.k);
-        if (TERM)
-            el = __fadd_rn(el, __ldg(i.nth ? s.term + edge_of(s.b, e) * heads + i.k : s.own_term + target));
-        float       d = dot<V>(s.z + u * s.ld_z + column, s.dout + i.v * s.ld_dout + column, s.width);
-        const float logit = logit_of(__fadd_rn(er, el), s.slope), alpha = exp2_rounded(__fsub_rn(logit, lse));
-        float       coef = alpha;
-        if (DROP) {
-            const uint32_t nth = static_cast<uint32_t>(i.nth);
-            const unsigned dropped = dropped_entries(s.drop, static_cast<int32_t>(i.v), nth, i.k);
-            const float    q = dropout_factor(s.drop, dropped, nth);
-            d = __fmul_rn(q, d);
-            coef = __fmul_rn(alpha, q);
+    for_edges<16 / V, true>(s.b, s.whole, [&](const edge_item& i) {
+        const int64_t heads = s.heads, target = i.v * heads, e = i.e - i.v - 1;
+        const int64_t u = i.nth ? __ldg(s.b.indices + e) : i.v;
+        const int64_t entry = i.nth ? (size_of(s.b.num_dst) + e) * heads : target;
+        const float*  term = nullptr;
+        if (TERM) term = i.nth ? s.term + edge_of(s.b, e) * heads : s.own_term + target;
+        const float *z = s.z + u * s.ld_z, *dout = s.dout + i.v * s.ld_dout;
+#pragma unroll 1
+        for (int32_t k = 0; k < heads; k++, z += s.width, dout += s.width) {
+            const float er = __ldg(s.er + target + k), lse = __ldg(s.lse + target + k);
+            const float delta = __ldg(s.delta + target + k);
+            float       el = __ldg(s.el + u * heads + k);
+            if (TERM) el = __fadd_rn(el, __ldg(term + k));
+            float       d = dot<V>(z, dout, s.width);
+            const float logit = logit_of(__fadd_rn(er, el), s.slope);
+            const float alpha = exp2_rounded(__fsub_rn(logit, lse));
+            float       coef = alpha;
+            if (DROP) {
+                const uint32_t nth = static_cast<uint32_t>(i.nth);
+                const unsigned dropped = dropped_entries(s.drop, static_cast<int32_t>(i.v), nth, k);
+                const float    q = dropout_factor(s.drop, dropped, nth);
+                d = __fmul_rn(q, d);
+                coef = __fmul_rn(alpha, q);
+            }
+            d = __fmul_rn(alpha, __fsub_rn(d, delta));
+            if (!(logit > 0)) d = __fmul_rn(d, s.slope);
+            if (i.n == 1) d = 0; // v alone
+            if (threadIdx.x % (16 / V) || !i.live) continue;
+            s.dlogit[entry + k] = d;
+            s.coef[entry + k] = coef;
         }
-        d = __fmul_rn(alpha, __fsub_rn(d, delta));
-        if (!(logit > 0)) d = __fmul_rn(d, s.slope);
-        if (i.n == 1) d = 0; // v alone
-        if (threadIdx.x % (16 / V) || !i.live) return;
-        const int64_t entry = i.nth ? (size_of(s.b.num_dst) + e) * heads + i.k : target;
-        s.dlogit[entry] = d;
-        s.coef[entry] = coef;
     });
 }
 
@@ -7337,7 +7344,7 @@ static GGNNI_KERNEL(64, THREADS, 4) term_gradients(edges_job s)
 inline cudaError_t launch_entry_sums(float* out, const ggnn_block& b, const gat_back_job& s,
                                      cudaStream_t stream)
 {
-    const int32_t      heads = static_cast<int32_t>(s.heads.by);
+    const int32_t      heads = s.heads;
     const entry_rows   rows = {rows_of(s.dlogit, heads, b.edge), s.b.num_dst};
     const edge_weights weights = {nullptr, nullptr, 1, heads};
     entry_sums         then = {};
@@ -7376,7 +7383,8 @@ cudaError_t ggnn_cuda_gat_back(float* dz, int64_t ld_dz, const ggnn_block* trans
     s.b = b, s.z = y->z, s.ld_z = y->ld_z, s.el = y->el, s.er = y->er, s.lse = y->lse, s.delta = y->delta;
     s.dout = dout, s.ld_dout = ld_dout, s.term = y->term, s.own_term = y->own_term;
     s.dlogit = y->dlogit, s.coef = y->coef;
-    s.heads = divide_by(heads), s.width = per_head, s.slope = y->how.slope, s.drop = dropout_of(*y, rng);
+    s.whole = divide_by(1), s.heads = heads, s.width = per_head;
+    s.slope = y->how.slope, s.drop = dropout_of(*y, rng);
     const matrix_rows    rows = rows_of(dout, ld_dout, transpose->indices);
     const edge_weights   weights = {y->coef, transpose->edge, heads, per_head};
     const through_scores then = {y->del, y->der, y->att_l, y->att_r, b.num_dst, divide_by(per_head), heads};

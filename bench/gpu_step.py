@@ -223,9 +223,10 @@ class Launches:
         self.scores(y, y.targets, 2)  # dout . out
         kernel, columns = self.wide(y, "gat_gradients")
         kernel = kernel.replace(">", ",false,false>")
-        entry, pair = self.of(kernel, "entry"), self.of(kernel, "dots")
+        entry, head, pair = (self.of(kernel, unit) for unit in ("entry", "head", "dots"))
         more = math.ceil(y.wide / y.heads / 32) - 1
-        self.add(kernel, entries * y.heads * 16 / columns, entry["insns"] + more * pair["insns"], entry["trips"] + more * pair["trips"],
+        self.add(kernel, entries * 16 / columns, entry["insns"] + y.heads * (head["insns"] + more * pair["insns"]),
+                 entry["trips"] + y.heads * (head["trips"] + more * pair["trips"]),
                  bytes=4 * y.targets * (y.wide + 3 * y.heads) + 4 * entries * (1 + 3 * y.heads),
                  edges=entries, distinct=y.sources, row=row_bytes(y.wide))
         width = 4 if y.heads % 4 == 0 else 1
@@ -398,7 +399,7 @@ FAMILIES = [
     ("transpose: fill", "fill_transpose", "edge", "edge"),
     ("scores", "row_dots<4>", "pair", "chunk"),
     ("attention", "gat<4,false,false>", "powers", "edge and chunk"),
-    ("attention, backward", "gat_gradients<4,false,false>", "entry", "entry and head"),
+    ("attention, backward", "gat_gradients<4,false,false>", "head", "entry and head"),
     ("its rows, through the scores", "reduce_lists<back_op<through_scores>,4>", "four_lists", "four lists and chunk"),
     ("vectors, backward", "vector_sums<4>", "row_chunk", "row and chunk"),
     ("and their join", "add_segments", "segment", "segment"),
