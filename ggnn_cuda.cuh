@@ -5022,8 +5022,8 @@ cudaError_t ggnn_cuda_dist_close(ggnn_cuda_dist* d, int32_t n, ggnn_cuda_fault* 
 
 namespace ggnni {
 
-enum { SEGMENT = 256, FEW = 4, LANES = 16 };
-enum { LONG_VALUES = THREADS + LANES }; // (a sum of two enums warns in C++20)
+// (One enum: a sum of two warns in C++20.)
+enum { SEGMENT = 256, FEW = 4, LANES = 16, LONG_VALUES = THREADS + LANES };
 
 // ---- lists ------------------------------------------------------------------
 

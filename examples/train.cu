@@ -361,7 +361,8 @@ static void build_layer(layer* y, int32_t l, int32_t in, int32_t out, int32_t he
     g->z = y->z, g->out = array<float>(D * out), g->ld_z = g->ld_out = g->width = out, g->heads = heads;
     g->el = array<float>(S * heads), g->del = array<float>(S * heads), g->er = array<float>(D * heads);
     g->der = array<float>(D * heads), g->lse = array<float>(D * heads), g->delta = array<float>(D * heads);
-    g->dlogit = array<float>((D + E) * heads), g->coef = array<float>((D + E) * heads), g->partial = array<float>(2 * (S / 256 + 1) * out);
+    g->dlogit = array<float>((D + E) * heads), g->coef = array<float>((D + E) * heads);
+    g->partial = array<float>(2 * (S / 256 + 1) * out);
     g->how.slope = .2f; // of LeakyReLU
     y->back_workspace = array<char>((int64_t)ggnn_cuda_block_transpose_workspace_bytes(S));
     ggnn_cuda_block_transpose_init(&y->back, D, S, E,

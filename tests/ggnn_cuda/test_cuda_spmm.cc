@@ -236,6 +236,18 @@ TEST(lists_of_one_edge_are_read_together)
         }
 }
 
+// A transpose's lists of 5 to some 40 edges: a block finds more of them than it sums at once.
+TEST(lists_of_a_transpose_are_dealt_to_groups)
+{
+    random_block* r = block_of(3000, std::vector<int64_t>(3000, 12));
+    for (int32_t width : {20, 64}) {
+        spmm_case c{width, GGNN_SUM};
+        c.transposed = true;
+        check_spmm(*r, c);
+    }
+    random_block_free(r);
+}
+
 TEST(heads_have_weights_of_their_own)
 {
     random_block* r = random_block_mixed(20, 20);
@@ -884,6 +896,7 @@ int main(int argc, char** argv)
     RUN(sum_and_mean_have_the_twins_bits);
     RUN(factors_apply_in_any_combination);
     RUN(lists_of_one_edge_are_read_together);
+    RUN(lists_of_a_transpose_are_dealt_to_groups);
     RUN(heads_have_weights_of_their_own);
     RUN(hubs_are_summed_in_segments);
     RUN(messages_of_edges_have_the_twins_bits);
