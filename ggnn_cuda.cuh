@@ -2643,7 +2643,7 @@ template <int G, bool HUBS> GGNNI_KERNEL(32, THREADS) insert_ids(unique_job job)
 
 // ---- flag: IDS inputs a thread, whose loads are under way together; number: a thread an input ------------
 
-enum { IDS = 4 };
+enum { IDS = 4, IDS_A_BLOCK = IDS * THREADS };
 
 static GGNNI_KERNEL(32, THREADS) flag_firsts(unique_job job)
 {
@@ -2654,7 +2654,7 @@ static GGNNI_KERNEL(32, THREADS) flag_firsts(unique_job job)
     }
     for (int64_t t = thread; job.next_sum && t < TILES; t += static_cast<int64_t>(gridDim.x) * THREADS)
         job.next_sum[t] = 0;
-    write_tile_sums<IDS * THREADS>(job.tile_sum, job.tile_bits, n, [&](int64_t first) {
+    write_tile_sums<IDS_A_BLOCK>(job.tile_sum, job.tile_bits, n, [&](int64_t first) {
         uint32_t slot[IDS], value[IDS];
         int      firsts = 0;
         for (int k = 0; k < IDS; k++)
@@ -2824,7 +2824,7 @@ template <bool HUBS> inline cudaError_t launch_insert(const unique_job& job, cud
 template <class Next>
 inline cudaError_t number_ids(unique_job job, bool inserted, const Next& next, cudaStream_t stream)
 {
-    job.tile_bits = tile_bits_of(job.n.max, IDS * THREADS);
+    job.tile_bits = tile_bits_of(job.n.max, IDS_A_BLOCK);
     cudaError_t error = cudaSuccess;
     if (!inserted && job.seen.hubs) error = launch_insert<true>(job, stream);
     else if (!inserted) error = launch_insert<false>(job, stream);
