@@ -315,11 +315,12 @@ struct through_layer {
     using rows = ggnni::matrix_rows;
     static constexpr int  BLOCKS = 3, TOGETHER = 1;
     static constexpr bool OWN = false, WEIGHTED = false;
-    const float *         dst, *own, *self, *gate; // NULL, but gate: ones, none, ones
+    const float *         dst, *self; // or NULL: ones
+    const float *         own, *gate; // anything that can be read, 0 apart, where num_own is 0 and where nothing opens
     int64_t               ld_own, ld_gate, bound;
     ggnn_count            num_own;
     float                 scale;
-    int32_t               opens; // 0: no layer before; gate is anything that can be read
+    int32_t               opens; // 0: no layer before
 
     __device__ int64_t written(int64_t) const { return bound; }
     __device__ int32_t owners() const { return static_cast<int32_t>(size_of(num_own)); }

@@ -23,7 +23,7 @@ static void cuda_plan(net* n)
     void*        memory = net_take(n, ggnn_cuda_block_transpose_bytes(t.dst, t.src, t.edges), 1);
     if (memory) ggnn_cuda_block_transpose_init(&n->transpose, t.dst, t.src, t.edges, memory);
     n->transpose_workspace = net_take(n, ggnn_cuda_block_transpose_workspace_bytes(t.src), 1);
-    n->workspace = net_take(n, ggnn_cuda_scores_back_workspace_bytes(2 * n->most_rows + 256, n->widest), 1); // of both vectors
+    n->workspace = net_take(n, 2 * ggnn_cuda_scores_back_workspace_bytes(n->most_rows, n->widest), 1); // of both vectors
 }
 
 static void cuda_forget(net* n)
@@ -136,16 +136,13 @@ static void cuda_compute(net* n, const mini_batch* b)
     timed_piece(n, [=] { check(n, repeat(n->device, r, stream_of(n), [=] { net_run(n, b); }), "a step"); });
 }
 
-static void run_update(net* n)
-{
-    stage_timer     timed(n, NET_OPTIMIZER);
-    const net_state s = {n->state.count, n->state.value, n->state.grad, n->state.m, n->state.v, nullptr};
-    check(n, launch(update, blocks_of(s.count), THREADS, stream_of(n), s, step_of(n), n->sums, n->optimiser), "the optimiser");
-}
-
 static void cuda_update(net* n)
 {
-    timed_piece(n, [=] { run_update(n); });
+    timed_piece(n, [=] {
+        stage_timer     timed(n, NET_OPTIMIZER);
+        const net_state s = {n->state.count, n->state.value, n->state.grad, n->state.m, n->state.v, nullptr};
+        check(n, launch(update, blocks_of(s.count), THREADS, stream_of(n), s, step_of(n), n->sums, n->optimiser), "the optimiser");
+    });
 }
 
 // ==== products, matrices ===================================================================================
@@ -356,8 +353,10 @@ static bool cuda_aggregate_back(net* n, mat dx, const ggnn_block* t, const ggnn_
 {
     stage_timer timed(n, NET_AGGREGATE);
     const bool           opens = before && before->finish.act == ACTIVATION_RELU;
-    const mat            h = opens ? before->h : d, rows = s->self ? d : own; // GCN's own rows are d's
-    const through_layer  then = {s->dst, rows.v, s->self, h.v, rows.ld, opens ? h.ld : 0, dx.rows.max, rows.rows,
+    const bool           adds = s->self || own.v;
+    const mat            h = opens ? before->h : d, rows = own.v ? own : d; // GCN's own rows are d's
+    const through_layer  then = {s->dst, s->self, rows.v, h.v, adds ? rows.ld : 0, opens ? h.ld : 0, dx.rows.max,
+                                 adds ? rows.rows : ggnn_count{},
                                  opens ? ggnn_dropout_scale(before->finish.threshold) : 1.0f, opens};
     const uint64_t       grain = grain_of(dx.v, dx.ld, GGNN_F32) | grain_of(d.v, d.ld, GGNN_F32) |
                            grain_of(rows.v, rows.ld, GGNN_F32) | grain_of(h.v, h.ld, GGNN_F32);
