@@ -560,8 +560,8 @@ TEST(a_captured_graph_takes_the_step_from_the_device)
 // ggnn_gat and its backward with the vectors inside the layer: the twin's bits, of rows of more than a segment too.
 TEST(a_layer_with_its_vectors_scores_by_itself)
 {
-    std::vector<int64_t> degree(40, 3);
-    random_block*        r = block_of(degree, 600);
+    std::vector<int64_t> degree(301, 3); // two segments of targets and three of sources, whose last rows are not eight
+    random_block*        r = block_of(degree, 603);
     for (int turn = 0; turn < 12; turn++) {
         const bool    left = turn / 4 != 1, right = turn / 4 != 2; // both vectors, or one: the other scores are given
         const int32_t heads = turn % 2 ? 4 : 1;
