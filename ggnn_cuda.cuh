@@ -100,7 +100,7 @@
 //   aggregate            out (num_dst, width)                              1, 1 or 2 for        -
 //                                                                          traffic
 //   spmm_back_arg        dinp (num_src, width)                             1                    -
-//   spmm_atomic          dinp (num_src, width)                             2, with self 3       -
+//   spmm_atomic          dinp (num_src, width)                             2                    -
 //   scale_mean           inv (num_dst)                                     1                    -
 //   gcn_norm             inv_sqrt (N)                                      1                    -
 //   scale_gcn            src (num_src), dst, self (num_dst)                1                    -
@@ -112,11 +112,11 @@
 //   exp2_array           x (n), in place                                   1                    -
 //  [9]
 //   scores               el (n, heads)                                     1                    -
-//   scores_back          dz (n, width), added to; datt (heads, width /     2                    -
+//   scores_back          dz (n, width), added to; datt (heads, width /     3                    -
 //                        heads); workspace
-//   gat                  y->out, y->lse; with vectors y->el, y->er; with   1, 1 a vector,       -
+//   gat                  y->out, y->lse; with vectors y->el, y->er; with   1, 1 with vectors,   -
 //                        a term y->own_term                                1 a term
-//   gat_back             dz, y->del, y->der; with vectors y->datt_l,       5, 1 and 1 a vector, -
+//   gat_back             dz, y->del, y->der; with vectors y->datt_l,       4, 2 with vectors,   -
 //                        y->datt_r; with a term y->dterm; y's scratch      1 a term
 //
 // MEMORY
@@ -671,7 +671,7 @@ GGNN_CUDA_API cudaError_t ggnn_cuda_spmm_back_arg(float* dinp, int64_t ld_dinp, 
 // by at most (n - 1) 2^-24 times the sum of their magnitudes, to first order, and so does the reference's.
 // Where b->repeats is given, a source that one edge leaves is stored, not added to (WholeGraph's way; in
 // sampled blocks most are); a sum of one term has the reference's bits. Where terms are added, a GPU takes
-// terms and sums below 2^-126 for 0. Two launches, three with scale->self. 48 registers.
+// terms and sums below 2^-126 for 0. Two launches. 48 registers.
 GGNN_CUDA_API cudaError_t ggnn_cuda_spmm_atomic(float* dinp, int64_t ld_dinp, const ggnn_block* b,
                                                 const ggnn_scale* scale, const float* weight, int32_t heads,
                                                 const float* dout, int64_t ld_dout, int32_t width,
@@ -719,8 +719,8 @@ GGNN_CUDA_API cudaError_t ggnn_cuda_exp2_array(float* x, ggnn_count n, cudaStrea
 GGNN_CUDA_API cudaError_t ggnn_cuda_scores(float* el, const float* z, int64_t ld_z, const float* att,
                                            ggnn_count n, int32_t heads, int32_t width, cudaStream_t stream);
 
-// Two launches: a thread for each 256 rows and 1 to 4 columns, which leaves its sums in workspace (for
-// max_rows >= n.max); a block for each 32 columns, which adds these.
+// Three launches: dz, a thread for each row and 1 to 4 columns; datt, a thread for 256 rows, which leaves its
+// sums in workspace (for max_rows >= n.max); a block for each 32 columns, which adds these.
 GGNN_CUDA_API size_t ggnn_cuda_scores_back_workspace_bytes(int64_t max_rows, int32_t width);
 GGNN_CUDA_API cudaError_t ggnn_cuda_scores_back(float* dz, int64_t ld_dz, float* datt, const float* del,
                                                 const float* z, int64_t ld_z, const float* att, ggnn_count n,
@@ -733,10 +733,10 @@ GGNN_CUDA_API cudaError_t ggnn_cuda_scores_back(float* dz, int64_t ld_dz, float*
 // are others.
 GGNN_CUDA_API cudaError_t ggnn_cuda_gat(const ggnn_gat_layer* y, const ggnn_rng* rng, cudaStream_t stream);
 
-// Five launches, no atomics on floats: delta = dout . out; every entry's gradient and coefficient, target by
-// target, by 4, 8 or 16 lanes for each head; their sums, der and del; dz, a source's list at a time, with
-// the scores' part, as ggnn_cuda_spmm goes over lists. With vectors one more, which reads z once for both,
-// and one for each; with y->term one for its gradient. ld_dout < 2^30.
+// Four launches, no atomics on floats: delta = dout . out and every entry's gradient and coefficient, target
+// by target, by 4, 8 or 16 lanes for each head; their sums, der and del; dz, a source's list at a time, with
+// the scores' part, as ggnn_cuda_spmm goes over lists. With vectors two more, which read z once for both;
+// with y->term one for its gradient. ld_dout < 2^30.
 GGNN_CUDA_API cudaError_t ggnn_cuda_gat_back(float* dz, int64_t ld_dz, const ggnn_block* transpose,
                                              const ggnn_gat_layer* y, const float* dout, int64_t ld_dout,
                                              const ggnn_rng* rng, cudaStream_t stream);
@@ -5037,31 +5037,36 @@ struct lists { // of a block
     __device__ int32_t begin(int32_t v) const { return static_cast<int32_t>(__ldg(indptr + v)); }
 };
 
-// N columns of a list's result.
 template <int N> struct columns {
-    float   value[N];
-    int32_t offset[N]; // MAX, MIN: of the edge that was taken
+    float value[N];
 };
 
-// An operation has
-//   RESULT, OFFSETS     whether segments have a result to be joined, and offsets with it
+// An operation is a list_op, a sum if it says nothing else, with
+//   part<N>             of a segment: the result of N columns, so many 4-byte words
 //   WIDEST              the most elements of a chunk
 //   BLOCKS              that a multiprocessor is to have registers for
-//   l                   the lists
 //   allow(N)            whether chunks of N elements can be read
-//   reduce              the result of n <= SEGMENT edges from `begin` on, the first being its list's edge
-//                       `first`
-//   join                the result so far, and that of the next segment
-//   finish              writes list v's columns, of n edges
-//   FEW_EACH            whether few_each does four lists at once, of at most FEW edges each
-//   OWN                 whether list v's first entry is v itself, before its edges, for v < then.owners()
+//   own(v)              1 if list v's first entry is v itself, before its edges
+//   reduce              the part of n <= SEGMENT entries, the first being its list's entry `first`; `begin`
+//                       is the list's first edge and as many more
+//   join                the part so far, and that of the next segment
+//   finish              writes list v's columns, of n entries
+//   FEW_EACH            whether few_each does four lists at once, of at most FEW entries each
+//   LOOKS               of a list of several segments: whether look() tells of each what reduce_under, in
+//                       place of reduce, is to know of it and of all before it: the greatest
+struct list_op {
+    template <int N> using part = columns<N>;
+    static constexpr bool FEW_EACH = false, LOOKS = false;
+    lists                 l;
 
-// 1 if list v has an entry of its own.
-template <class Op> __device__ inline int32_t own_of(const Op& op, int32_t v)
-{
-    if constexpr (Op::OWN) return v < op.then.owners();
-    return 0;
-}
+    __device__ bool allow(size_t) const { return true; }
+    __device__ int32_t own(int32_t) const { return 0; }
+    template <int N> __device__ void join(columns<N>& sum, const columns<N>& next) const
+    {
+#pragma unroll
+        for (int j = 0; j < N; j++) sum.value[j] = __fadd_rn(sum.value[j], next.value[j]);
+    }
+};
 
 template <int N, class Op> __device__ inline void short_lists(const Op& op)
 {
@@ -5078,8 +5083,8 @@ template <int N, class Op> __device__ inline void short_lists(const Op& op)
             op.template few_each<N>(v, lists, column);
         } else {
             if (group >= lists) return;
-            const int32_t begin = op.l.begin(v), n = op.l.begin(v + 1) - begin;
-            columns<N>    result;
+            const int32_t begin = op.l.begin(v), n = op.l.begin(v + 1) - begin + op.own(v);
+            typename Op::template part<N> result;
             if (n > SEGMENT) continue;
             op.reduce(result, v, column, begin, 0, n);
             op.finish(result, v, column, n);
@@ -5088,24 +5093,23 @@ template <int N, class Op> __device__ inline void short_lists(const Op& op)
 }
 
 template <class Op> struct long_memory {
-    float   value[Op::RESULT ? Op::WIDEST : 1][LONG_VALUES]; // of threads' segments; then of the list so far
-    int32_t offset[Op::OFFSETS ? Op::WIDEST : 1][LONG_VALUES];
-    int64_t item[THREADS]; // those of one segment from the front on, longer ones from the end
-    int32_t shorts, longs;
+    template <int N> using part = typename Op::template part<N>;
+    uint32_t word[(sizeof(part<Op::WIDEST>) + 3) / 4][LONG_VALUES]; // of segments; then of the list so far
+    float    look[Op::LOOKS ? THREADS : 1];                         // of segments
+    int64_t  item[THREADS]; // those of one segment from the front on, longer ones from the end
+    int32_t  shorts, longs;
 
-    template <int N> __device__ void put(int32_t at, const columns<N>& part)
+    template <int N> __device__ void put(int32_t at, const part<N>& from)
     {
+        constexpr int WORDS = sizeof from / 4; // of an empty part none
 #pragma unroll
-        for (int j = 0; j < N && Op::RESULT; j++) value[j][at] = part.value[j];
-#pragma unroll
-        for (int j = 0; j < N && Op::OFFSETS; j++) offset[j][at] = part.offset[j];
+        for (int i = 0; i < WORDS; i++) memcpy(&word[i][at], reinterpret_cast<const char*>(&from) + 4 * i, 4);
     }
-    template <int N> __device__ void get(columns<N>& part, int32_t at) const
+    template <int N> __device__ void get(part<N>& to, int32_t at) const
     {
+        constexpr int WORDS = sizeof to / 4;
 #pragma unroll
-        for (int j = 0; j < N && Op::RESULT; j++) part.value[j] = value[j][at];
-#pragma unroll
-        for (int j = 0; j < N && Op::OFFSETS; j++) part.offset[j] = offset[j][at];
+        for (int i = 0; i < WORDS; i++) memcpy(reinterpret_cast<char*>(&to) + 4 * i, &word[i][at], 4);
     }
 };
 
@@ -5123,7 +5127,7 @@ template <int N, class Op> __device__ inline long_share share_of(const Op& op, i
     long_share    s;
     s.v = static_cast<int32_t>(quotient(item, groups));
     s.begin = op.l.begin(s.v);
-    s.n = op.l.begin(s.v + 1) - s.begin + own_of(op, s.v);
+    s.n = op.l.begin(s.v + 1) - s.begin + op.own(s.v);
     s.segments = (s.n - 1) / SEGMENT + 1;
     s.lanes = chunks < LANES ? chunks : LANES;
     s.slot = thread / s.lanes;
@@ -5138,40 +5142,62 @@ template <int N, class Op> __device__ inline void segment_lists(const Op& op, co
 {
     for (int32_t i = share_of<N>(op, 0).slot; i < memory.shorts; i += share_of<N>(op, 0).slots) {
         const long_share s = share_of<N>(op, memory.item[i]);
-        columns<N>       result;
+        typename Op::template part<N> result;
         if (!s.works) continue;
         op.reduce(result, s.v, s.chunk * N, s.begin, 0, s.n);
         op.finish(result, s.v, s.chunk * N, s.n);
     }
 }
 
-// An item, by the whole block. Before a round's first barrier each thread leaves its segment's result;
+// The part of a thread's segment of a long list. The whole block comes.
+template <int N, class Op>
+__device__ inline void long_segment(const Op& op, long_memory<Op>& memory, const long_share& s, int32_t round)
+{
+    const int32_t thread = static_cast<int32_t>(threadIdx.x), segment = round * s.slots + s.slot;
+    const int32_t first = segment * SEGMENT, begin = s.begin + first, column = s.chunk * N;
+    const int32_t n = s.n - first < SEGMENT ? s.n - first : int32_t{SEGMENT};
+    const bool    works = s.works && segment < s.segments;
+    typename Op::template part<N> part;
+    if constexpr (Op::LOOKS) {
+        float most = -INFINITY;
+        if (works) memory.look[thread] = op.look(s.v, column, begin, first, n, most);
+        __syncthreads();
+        if (!works) return;
+        if (round) {
+            memory.template get<N>(part, THREADS + thread % s.lanes);
+            most = part.most;
+        }
+        for (int32_t at = thread % s.lanes; at <= thread; at += s.lanes)
+            most = memory.look[at] > most ? memory.look[at] : most;
+        op.reduce_under(part, most, s.v, column, begin, first, n);
+    } else {
+        if (!works) return;
+        op.reduce(part, s.v, column, begin, first, n);
+    }
+    memory.template put<N>(thread, part);
+}
+
+// An item, by the whole block. Before a round's last but one barrier each thread leaves its segment's part;
 // between the two those of slot 0 join them in order. Shares are worked out again after a barrier:
 // registers are for rows.
 template <int N, class Op> __device__ inline void long_list(const Op& op, long_memory<Op>& memory, int32_t i)
 {
     const int32_t thread = static_cast<int32_t>(threadIdx.x);
     for (int32_t round = 0;; round++) {
-        columns<N> result, part;
+        typename Op::template part<N> result, part;
         long_share s = share_of<N>(op, memory.item[i]);
-        int32_t    segment = round * s.slots + s.slot;
         if (round * s.slots >= s.segments) break;
-        if (s.works && segment < s.segments) {
-            int32_t first = segment * SEGMENT, left = s.n - first;
-            op.reduce(part, s.v, s.chunk * N, s.begin + first, first,
-                      left < SEGMENT ? left : int32_t{SEGMENT});
-            memory.put(thread, part);
-        }
+        long_segment<N>(op, memory, s, round);
         __syncthreads();
         s = share_of<N>(op, memory.item[i]);
         if (s.works && s.slot == 0) {
-            memory.get(result, round ? THREADS + thread : thread);
+            memory.template get<N>(result, round ? THREADS + thread : thread);
 #pragma unroll 1
             for (int32_t slot = round == 0; slot < s.slots && round * s.slots + slot < s.segments; slot++) {
-                memory.get(part, slot * s.lanes + thread);
+                memory.template get<N>(part, slot * s.lanes + thread);
                 op.join(result, part);
             }
-            memory.put(THREADS + thread, result);
+            memory.template put<N>(THREADS + thread, result);
             if ((round + 1) * s.slots >= s.segments) op.finish(result, s.v, s.chunk * N, s.n);
         }
         __syncthreads();
@@ -5187,7 +5213,7 @@ template <int N, class Op> __device__ inline void long_lists(const Op& op, long_
     for (uint32_t nth = 0; blockIdx.x + static_cast<int64_t>(nth) * gridDim.x < items; nth += THREADS) {
         int64_t item = blockIdx.x + static_cast<int64_t>(nth + threadIdx.x) * gridDim.x;
         int32_t v = static_cast<int32_t>(quotient(item, groups));
-        int32_t n = item < items ? op.l.begin(v + 1) - op.l.begin(v) + own_of(op, v) : 0;
+        int32_t n = item < items ? op.l.begin(v + 1) - op.l.begin(v) + op.own(v) : 0;
         if (threadIdx.x == 0) memory.shorts = memory.longs = 0;
         if (!__syncthreads_or(n > (Op::FEW_EACH ? FEW : SEGMENT))) continue;
         if (n > SEGMENT) // in any order: they are independent
@@ -5412,25 +5438,13 @@ inline target_count targets_of(const ggnn_block* b) // all of a global hop, whos
 
 // ---- sum, mean --------------------------------------------------------------
 
-template <int N> __device__ inline void add_columns(columns<N>& total, const columns<N>& part)
-{
-#pragma unroll
-    for (int j = 0; j < N; j++) total.value[j] = __fadd_rn(total.value[j], part.value[j]);
-}
-
-// FACTORS: rows times weight * src, else rows alone.
-template <class Rows, bool FACTORS> struct sum_op {
-    static constexpr bool RESULT = true, OFFSETS = false, FEW_EACH = false, OWN = false;
-    static constexpr int  WIDEST = FACTORS ? 4 : Rows::WIDEST;
-    static constexpr int  BLOCKS = FACTORS ? Rows::BLOCKS_MORE : Rows::BLOCKS;
-    lists                 l;
-    Rows                  rows;
-    edge_weights          weights;
-    ggnn_scale            scale;
-    target_count          num_self;
-    int32_t               mean;
-    float*                out;
-    int64_t               ld_out;
+// What sums and maxima have in common: rows times factors, weight * src.
+template <class Rows> struct rows_op : list_op {
+    Rows         rows;
+    edge_weights weights;
+    ggnn_scale   scale; // dst and self: of sums
+    float*       out;
+    int64_t      ld_out;
 
     __device__ bool allow(size_t elements) const { return rows.allow(elements); }
 
@@ -5458,17 +5472,11 @@ template <class Rows, bool FACTORS> struct sum_op {
         for (int k = 0; k < U; k++) factor[k] = __fmul_rn(w[k], factor[k]);
     }
 
-    template <int N>
-    __device__ void reduce(columns<N>& sum, int32_t, int32_t column, int32_t begin, int32_t, int32_t n) const
-    {
-        sum = {};
-        add_edges<false>(sum, column, begin, n);
-    }
-
-    // own: with WEIGHTED, so many weights come before the edges'.
-    template <bool WEIGHTED, int N>
-    __device__ void add_edges(columns<N>& sum, int32_t column, int32_t begin, int32_t n,
-                              uint32_t own = 0) const
+    // use(x, factor, i): of each edge begin + i in order, i < n, the columns of its row and, with FACTORS,
+    // its factor. What edges name is read a turn ahead. own: with WEIGHTED, so many weights come before the
+    // edges'.
+    template <bool FACTORS, bool WEIGHTED, int N, class Use>
+    __device__ void for_rows(int32_t column, int32_t begin, int32_t n, uint32_t own, Use use) const
     {
         typename Rows::key u[IN_FLIGHT];
         rows.find(u, begin, n);
@@ -5486,22 +5494,43 @@ template <class Rows, bool FACTORS> struct sum_op {
                 else return begin + i + k;
             };
             if (FACTORS) load_factors<WEIGHTED>(factor, u, at, column);
-            rows.find(u, begin + i + IN_FLIGHT, n - i - IN_FLIGHT); // the next, beside the rows
+            rows.find(u, begin + i + IN_FLIGHT, n - i - IN_FLIGHT);
 #pragma unroll
-            for (int k = 0; k < IN_FLIGHT; k++) {
-                if (i + k >= n) continue;
-#pragma unroll
-                for (int j = 0; j < N; j++) {
-                    float value = number(x[k].at[j]);
-                    sum.value[j] = __fadd_rn(sum.value[j], FACTORS ? __fmul_rn(factor[k], value) : value);
-                }
-            }
+            for (int k = 0; k < IN_FLIGHT; k++)
+                if (i + k < n) use(x[k], FACTORS ? factor[k] : 1.0f, i + k);
         }
     }
+};
 
-    template <int N> __device__ void join(columns<N>& total, const columns<N>& part) const
+// FACTORS: there may be factors.
+template <class Rows, bool FACTORS> struct sum_op : rows_op<Rows> {
+    using rows_op<Rows>::rows;
+    using rows_op<Rows>::scale;
+    static constexpr int WIDEST = FACTORS ? 4 : Rows::WIDEST;
+    static constexpr int BLOCKS = FACTORS ? Rows::BLOCKS_MORE : Rows::BLOCKS;
+    target_count         num_self;
+    int32_t              mean;
+
+    template <int N>
+    __device__ void reduce(columns<N>& sum, int32_t, int32_t column, int32_t begin, int32_t, int32_t n) const
     {
-        add_columns(total, part);
+        sum = {};
+        add_edges<false>(sum, column, begin, n);
+    }
+
+    template <bool WEIGHTED, int N>
+    __device__ void add_edges(columns<N>& sum, int32_t column, int32_t begin, int32_t n,
+                              uint32_t own = 0) const
+    {
+        this->template for_rows<FACTORS, WEIGHTED, N>(
+            column, begin, n, own,
+            [&](const chunk<typename Rows::element, N>& x, float factor, int32_t) {
+#pragma unroll
+                for (int j = 0; j < N; j++) {
+                    float value = number(x.at[j]);
+                    sum.value[j] = __fadd_rn(sum.value[j], FACTORS ? __fmul_rn(factor, value) : value);
+                }
+            });
     }
 
     template <int N> __device__ void finish(const columns<N>& sum, int32_t v, int32_t column, int32_t n) const
@@ -5520,18 +5549,20 @@ template <class Rows, bool FACTORS> struct sum_op {
             y.at[j] = __fmul_rn(sum.value[j], factor);
             if (own) y.at[j] = __fadd_rn(y.at[j], __fmul_rn(self, number(x.at[j])));
         }
-        store_chunk<false>(out + v * ld_out + column, y);
+        store_chunk<false>(this->out + v * this->ld_out + column, y);
     }
 };
 
-// apply(): what becomes of the sums of lists v, v + 1, .. below `end` before they are written, TOGETHER at
-// once. written(): of so many lists there shall be rows, those beyond the last 0. owners(): so many sources
-// have rows of their own, which are the lists' first entries (OWN), or apply's. WEIGHTED: every entry has a
-// weight, the own ones first.
+// What becomes of sums over a transpose:
+//   FEW_EACH    whether most lists are of at most FEW entries
+//   TOGETHER    so many lists' sums are given to apply() at once: of v, v + 1, .. below `end`
+//   written()   of so many lists there shall be rows, those beyond the last 0
+//   owners()    so many sources have rows of their own: the lists' first entries (OWN), or apply's
+//   WEIGHTED    whether every entry has a weight, the own ones first
 struct as_it_is {
     using rows = matrix_rows;
     static constexpr int  BLOCKS = 4, TOGETHER = 4;
-    static constexpr bool OWN = false, WEIGHTED = false;
+    static constexpr bool FEW_EACH = true, OWN = false, WEIGHTED = false;
 
     __device__ int64_t written(int64_t lists) const { return lists; }
     __device__ int32_t owners() const { return 0; }
@@ -5549,18 +5580,34 @@ struct entry_sums : as_it_is { // of entries' rows
 
     __device__ int32_t owners() const { return static_cast<int32_t>(size_of(num_own)); }
 };
+struct target_sums : entry_sums { // whose lists are as long as a sampler makes them
+    static constexpr bool FEW_EACH = false;
+};
+struct inverse_sums : target_sums { // of 0: 0
+    template <int N, int U>
+    __device__ void apply(chunk<float, N> (&y)[U], int32_t, int32_t, int32_t, int32_t) const
+    {
+#pragma unroll
+        for (int j = 0; j < N; j++) {
+            const float sum = y[0].at[j];
+            y[0].at[j] = sum <= 0.0f && sum >= 0.0f ? 0.0f : __frcp_rn(sum);
+        }
+    }
+};
 
 // The sum over a transpose, without dst, self and mean.
 template <class Then> struct back_op : sum_op<typename Then::rows, true> {
     using Rows = typename Then::rows;
-    using sum_op<Rows, true>::l;
-    using sum_op<Rows, true>::rows;
-    using sum_op<Rows, true>::weights;
-    using sum_op<Rows, true>::out;
-    using sum_op<Rows, true>::ld_out;
-    static constexpr bool FEW_EACH = true, OWN = Then::OWN, WEIGHTED = Then::WEIGHTED;
+    using list_op::l;
+    using rows_op<Rows>::rows;
+    using rows_op<Rows>::weights;
+    using rows_op<Rows>::out;
+    using rows_op<Rows>::ld_out;
+    static constexpr bool FEW_EACH = Then::FEW_EACH, OWN = Then::OWN, WEIGHTED = Then::WEIGHTED;
     static constexpr int  BLOCKS = Then::BLOCKS;
     Then                  then;
+
+    __device__ int32_t own(int32_t v) const { return OWN && v < then.owners(); }
 
     // Lists v .. v + 3 together, entry after entry; those of more than FEW are left out. An entry's row and
     // number are read a turn ahead.
@@ -5631,7 +5678,7 @@ template <class Then> struct back_op : sum_op<typename Then::rows, true> {
     __device__ void reduce(columns<N>& sum, int32_t v, int32_t column, int32_t begin, int32_t first,
                            int32_t n) const
     {
-        const int32_t own = own_of(*this, v);
+        const int32_t own = this->own(v);
         sum = {};
         if constexpr (OWN)
             if (own && first == 0) {
@@ -5656,22 +5703,20 @@ template <class Then> struct back_op : sum_op<typename Then::rows, true> {
 
 // ---- maximum, minimum -------------------------------------------------------
 
-template <class Rows> struct max_op {
-    static constexpr bool RESULT = true, OFFSETS = true, FEW_EACH = false, OWN = false;
-    static constexpr int  WIDEST = Rows::WIDEST, BLOCKS = Rows::BLOCKS_MORE;
-    lists                 l;
-    Rows                  rows;
-    edge_weights          weights;
-    float                 sign; // -1: the minimum
-    float*                out;
-    int64_t               ld_out;
-    int32_t*              arg; // or NULL
-    int32_t               ld_arg;
+template <int N> struct best_columns {
+    float   value[N];
+    int32_t offset[N]; // of the edge that was taken
+};
 
-    __device__ bool allow(size_t elements) const { return rows.allow(elements); }
+template <class Rows> struct max_op : rows_op<Rows> {
+    template <int N> using part = best_columns<N>;
+    static constexpr int WIDEST = Rows::WIDEST, BLOCKS = Rows::BLOCKS_MORE;
+    float                sign; // -1: the minimum
+    int32_t*             arg;  // or NULL
+    int32_t              ld_arg;
 
     // Of equals the first stays. A NaN gives way to any number: that is what every list begins with.
-    template <int N> static __device__ void take(columns<N>& best, int j, float value, int32_t offset)
+    template <int N> static __device__ void take(best_columns<N>& best, int j, float value, int32_t offset)
     {
         bool better = value > best.value[j] || (!(best.value[j] <= best.value[j]) && value <= value);
         best.value[j] = better ? value : best.value[j];
@@ -5679,7 +5724,7 @@ template <class Rows> struct max_op {
     }
 
     template <int N>
-    __device__ void reduce(columns<N>& best, int32_t, int32_t column, int32_t begin, int32_t first,
+    __device__ void reduce(best_columns<N>& best, int32_t, int32_t column, int32_t begin, int32_t first,
                            int32_t n) const
     {
 #pragma unroll
@@ -5687,38 +5732,22 @@ template <class Rows> struct max_op {
             best.value[j] = __uint_as_float(0x7fffffffu);
             best.offset[j] = first;
         }
-#pragma unroll 1
-        for (int32_t i = 0; i < n; i += IN_FLIGHT) {
-            typename Rows::key               u[IN_FLIGHT];
-            const char*                      row[IN_FLIGHT];
-            chunk<typename Rows::element, N> x[IN_FLIGHT];
-            float                            factor[IN_FLIGHT];
-            rows.find(u, begin + i, n - i);
-            rows.locate(row, u);
-#pragma unroll
-            for (int k = 0; k < IN_FLIGHT; k++)
-                if (i + k < n) x[k] = load_edge<N>(rows, row[k], begin + i + k, column);
-#pragma unroll
-            for (int k = 0; k < IN_FLIGHT; k++)
-                if (i + k < n) factor[k] = sign * weights.of(begin + i + k, column);
-#pragma unroll
-            for (int k = 0; k < IN_FLIGHT; k++) {
-                if (i + k >= n) continue;
+        this->template for_rows<true, false, N>(
+            column, begin, n, 0, [&](const chunk<typename Rows::element, N>& x, float factor, int32_t i) {
 #pragma unroll
                 for (int j = 0; j < N; j++)
-                    take(best, j, __fmul_rn(factor[k], number(x[k].at[j])), first + i + k);
-            }
-        }
+                    take(best, j, __fmul_rn(sign * factor, number(x.at[j])), first + i);
+            });
     }
 
-    template <int N> __device__ void join(columns<N>& total, const columns<N>& part) const
+    template <int N> __device__ void join(best_columns<N>& total, const best_columns<N>& next) const
     {
 #pragma unroll
-        for (int j = 0; j < N; j++) take(total, j, part.value[j], part.offset[j]);
+        for (int j = 0; j < N; j++) take(total, j, next.value[j], next.offset[j]);
     }
 
     template <int N>
-    __device__ void finish(const columns<N>& best, int32_t v, int32_t column, int32_t n) const
+    __device__ void finish(const best_columns<N>& best, int32_t v, int32_t column, int32_t n) const
     {
         chunk<float, N>   y;
         chunk<int32_t, N> chosen;
@@ -5727,7 +5756,7 @@ template <class Rows> struct max_op {
             y.at[j] = n > 0 ? sign * best.value[j] : 0.0f;
             chosen.at[j] = n > 0 ? best.offset[j] : -1;
         }
-        store_chunk<false>(out + v * ld_out + column, y);
+        store_chunk<false>(this->out + v * this->ld_out + column, y);
         if (arg) store_chunk<false>(arg + static_cast<int64_t>(v) * ld_arg + column, chosen);
     }
 };
@@ -5746,8 +5775,21 @@ inline cudaError_t launch_back(float* out, int64_t ld_out, const ggnn_block* tra
                                const edge_weights& weights, const typename Then::rows& rows, int32_t width,
                                const Then& then, uint64_t grain, cudaStream_t stream)
 {
-    back_op<Then> op = {{{}, rows, weights, {src, nullptr, nullptr}, {}, 0, out, ld_out}, then};
+    back_op<Then> op = {{{{}, rows, weights, {src, nullptr, nullptr}, out, ld_out}, {}, 0}, then};
     return launch_lists(op, transpose, width, weights.heads, grain, stream);
+}
+
+// out = the sums of entries' values over b's lists: first those of `own` lists, then of the edges by number.
+template <class Then>
+inline cudaError_t launch_entry_sums(float* out, const ggnn_block& b, ggnn_count own, const float* value,
+                                     int32_t heads, cudaStream_t stream)
+{
+    const entry_rows   rows = {rows_of(value, heads, b.edge), own};
+    const edge_weights weights = {nullptr, nullptr, 1, heads};
+    Then               then = {};
+    then.num_own = own;
+    const uint64_t grains = grain_of(out, heads, GGNN_F32) | grain_of(value, heads, GGNN_F32);
+    return launch_back(out, heads, &b, nullptr, weights, rows, heads, then, grains, stream);
 }
 
 // grain: of where the rows are.
@@ -5761,17 +5803,17 @@ inline cudaError_t launch_aggregate(float* out, int64_t ld_out, int32_t* arg, gg
     grain |= grain_of(out, ld_out, GGNN_F32);
     if (how == GGNN_MAX || how == GGNN_MIN) {
         float        sign = how == GGNN_MAX ? 1.0f : -1.0f;
-        max_op<Rows> op = {{}, rows, weights, sign, out, ld_out, arg, width};
+        max_op<Rows> op = {{{}, rows, weights, {}, out, ld_out}, sign, arg, width};
         return launch_lists(op, b, width, heads, grain | grain_of(arg, width, GGNN_F32), stream);
     }
     if constexpr (Rows::TRANSPOSES)
         if (b->edge && !mean && !factors.self && !factors.dst)
             return launch_back(out, ld_out, b, factors.src, weights, rows, width, as_it_is{}, grain, stream);
     if (Rows::MESSAGES || weights.weight || factors.src) { // (a factor of 1 changes no message)
-        sum_op<Rows, true> op = {{}, rows, weights, factors, targets_of(b), mean, out, ld_out};
+        sum_op<Rows, true> op = {{{}, rows, weights, factors, out, ld_out}, targets_of(b), mean};
         return launch_lists(op, b, width, heads, grain, stream);
     }
-    sum_op<Rows, Rows::MESSAGES> op = {{}, rows, weights, factors, targets_of(b), mean, out, ld_out};
+    sum_op<Rows, Rows::MESSAGES> op = {{{}, rows, weights, factors, out, ld_out}, targets_of(b), mean};
     return launch_lists(op, b, width, heads, grain, stream);
 }
 
@@ -5889,21 +5931,17 @@ namespace ggnni {
 
 // Over the transpose, whose lists are a source's edges. A row of dout is read only where it chose this
 // source.
-struct back_arg_op {
-    static constexpr bool RESULT = true, OFFSETS = false, FEW_EACH = false, OWN = false;
-    static constexpr int  WIDEST = 4, BLOCKS = 4;
-    lists                 l;
-    const int32_t *       indices, *edge; // of the transpose
-    const int64_t*        indptr;         // of the block
-    edge_weights          weights;        // of the block
-    const float*          dout;
-    int64_t               ld_dout;
-    const int32_t*        arg;
-    int32_t               ld_arg;
-    float*                dinp;
-    int64_t               ld_dinp;
-
-    __device__ bool allow(size_t) const { return true; }
+struct back_arg_op : list_op {
+    static constexpr int WIDEST = 4, BLOCKS = 4;
+    const int32_t *      indices, *edge; // of the transpose
+    const int64_t*       indptr;         // of the block
+    edge_weights         weights;        // of the block
+    const float*         dout;
+    int64_t              ld_dout;
+    const int32_t*       arg;
+    int32_t              ld_arg;
+    float*               dinp;
+    int64_t              ld_dinp;
 
     template <int N>
     __device__ void reduce(columns<N>& sum, int32_t, int32_t column, int32_t begin, int32_t, int32_t n) const
@@ -5946,11 +5984,6 @@ struct back_arg_op {
             if (chosen.at[j] == offset) sum.value[j] = __fadd_rn(sum.value[j], __fmul_rn(weight, x.at[j]));
     }
 
-    template <int N> __device__ void join(columns<N>& total, const columns<N>& part) const
-    {
-        add_columns(total, part);
-    }
-
     template <int N> __device__ void finish(const columns<N>& sum, int32_t u, int32_t column, int32_t) const
     {
         chunk<float, N> y;
@@ -5978,27 +6011,29 @@ template <int N> __device__ inline void add_atomic(float* to, const chunk<float,
 #endif
 }
 
-// Over the block itself: a target's gradient is added to its sources' rows, which have been zeroed; but the
-// row of a source that only one edge leaves is written. finish has nothing left to do.
-struct atomic_op {
-    static constexpr bool RESULT = false, OFFSETS = false, FEW_EACH = false, OWN = false;
-    static constexpr int  WIDEST = 4, BLOCKS = 5;
-    lists                 l;
-    const int32_t *       indices, *repeats; // repeats or NULL
-    edge_weights          weights;
-    ggnn_scale            scale;
-    const float*          dout;
-    int64_t               ld_dout;
-    float*                dinp;
-    int64_t               ld_dinp;
+// Over the block itself: a target's gradient is added to its sources' rows, which begin_rows has begun; but
+// the row of a source that only one edge leaves, and which is no owner, is written. finish has nothing left
+// to do.
+template <int N> struct nothing {};
 
-    __device__ bool allow(size_t) const { return true; }
+struct atomic_op : list_op {
+    template <int N> using part = nothing<N>;
+    static constexpr int WIDEST = 4, BLOCKS = 5;
+    const int32_t *      indices, *repeats; // repeats or NULL
+    edge_weights         weights;
+    ggnn_scale           scale;
+    target_count         num_self;
+    const float*         dout;
+    int64_t              ld_dout;
+    float*               dinp;
+    int64_t              ld_dinp;
 
     template <int N>
-    __device__ void reduce(columns<N>&, int32_t v, int32_t column, int32_t begin, int32_t, int32_t n) const
+    __device__ void reduce(nothing<N>&, int32_t v, int32_t column, int32_t begin, int32_t, int32_t n) const
     {
         const chunk<float, N> x = load_chunk<N>(dout + v * ld_dout + column);
         const float           dst = scale.dst ? __ldg(scale.dst + v) : 1.0f;
+        const int64_t         owners = scale.self ? num_self.size() : 0;
 #pragma unroll 1
         for (int32_t i = 0; i < n; i += IN_FLIGHT) {
             int32_t u[IN_FLIGHT];
@@ -6009,7 +6044,7 @@ struct atomic_op {
 #pragma unroll
             for (int k = 0; k < IN_FLIGHT; k++) {
                 if (u[k] < 0) continue;
-                once[k] = repeats && __ldg(repeats + u[k]) == 1;
+                once[k] = u[k] >= owners && repeats && __ldg(repeats + u[k]) == 1;
                 factor[k] = scale.src ? __fmul_rn(__ldg(scale.src + u[k]), dst) : dst;
                 factor[k] = __fmul_rn(weights.of(begin + i + k, column), factor[k]);
             }
@@ -6031,31 +6066,23 @@ struct atomic_op {
             add_atomic(to, y);
     }
 
-    template <int N> __device__ void join(columns<N>&, const columns<N>&) const {}
-    template <int N> __device__ void finish(const columns<N>&, int32_t, int32_t, int32_t) const {}
+    template <int N> __device__ void join(nothing<N>&, const nothing<N>&) const {}
+    template <int N> __device__ void finish(const nothing<N>&, int32_t, int32_t, int32_t) const {}
 };
 
-// Rows that atomics will be added to, or nothing. A thread an element. 32 registers.
+// What atomics are added to: a target's gradient as its own source, else zeros. A row that only one edge
+// leaves is written, unless it has a gradient already. A thread an element. 32 registers.
 static GGNNI_KERNEL(32, THREADS)
-    zero_rows(float* rows, int64_t ld, divider width, ggnn_count n, const int32_t* repeats)
+    begin_rows(float* rows, int64_t ld, divider width, ggnn_count n, const int32_t* repeats,
+               target_count num_self, const float* self, const float* dout, int64_t ld_dout)
 {
     const int64_t total = size_of(n) * width.by, stride = static_cast<int64_t>(gridDim.x) * THREADS;
+    const int64_t owners = self ? num_self.size() : 0;
     for (int64_t t = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; t < total; t += stride) {
-        int64_t u = quotient(t, width);
-        if (!repeats || repeats[u] != 1) rows[u * ld + t - u * width.by] = 0.0f;
-    }
-}
-
-// A target's gradient as its own source. A thread an element. 32 registers.
-static GGNNI_KERNEL(32, THREADS)
-    add_self(float* dinp, int64_t ld_dinp, divider width, target_count n, const float* self,
-             const float* dout, int64_t ld_dout)
-{
-    const int64_t total = n.size() * width.by, stride = static_cast<int64_t>(gridDim.x) * THREADS;
-    for (int64_t t = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; t < total; t += stride) {
-        int64_t v = quotient(t, width), column = t - v * width.by;
-        float*  to = dinp + v * ld_dinp + column;
-        *to = __fadd_rn(*to, __fmul_rn(self[v], dout[v * ld_dout + column]));
+        const int64_t u = quotient(t, width), column = t - u * width.by;
+        if (u >= owners && repeats && repeats[u] == 1) continue;
+        const float own = u < owners ? __fmul_rn(self[u], dout[u * ld_dout + column]) : 0.0f;
+        rows[u * ld + column] = __fadd_rn(0.0f, own); // a zero's sign is +
     }
 }
 
@@ -6136,13 +6163,11 @@ cudaError_t ggnn_cuda_spmm_atomic(float* dinp, int64_t ld_dinp, const ggnn_block
     const int64_t    blocks = grid_of(tiles_of(b->num_src.max * width, THREADS), THREADS);
     const ggnn_scale factors = no_scale(scale);
     edge_weights     weights = {weight, b->edge, heads, width / heads};
-    atomic_op        op = {{}, b->indices, b->repeats, weights, factors, dout, ld_dout, dinp, ld_dinp};
-    cudaError_t      error =
-        launch(zero_rows, blocks, THREADS, stream, dinp, ld_dinp, divide_by(width), b->num_src, b->repeats);
-    error = first_error(error, launch_lists(op, b, width, heads, grain, stream));
-    if (!factors.self) return error;
-    return first_error(error, launch(add_self, blocks, THREADS, stream, dinp, ld_dinp, divide_by(width),
-                                     targets_of(b), factors.self, dout, ld_dout));
+    const atomic_op  op = {{},   b->indices, b->repeats, weights, factors, targets_of(b),
+                           dout, ld_dout,    dinp,       ld_dinp};
+    cudaError_t      error = launch(begin_rows, blocks, THREADS, stream, dinp, ld_dinp, divide_by(width),
+                                    b->num_src, b->repeats, op.num_self, factors.self, dout, ld_dout);
+    return first_error(error, launch_lists(op, b, width, heads, grain, stream));
 }
 
 cudaError_t ggnn_cuda_scale_mean(float* inv, const ggnn_block* b, int with_self, cudaStream_t stream)
@@ -6231,6 +6256,17 @@ template <int V> __device__ inline float dot(const float* x, const float* y, int
     return part.at[0];
 }
 
+// body(item, live) for items, by groups of GROUP threads of so many blocks. Warps stay whole: spare groups do
+// the last item again, not live, and store nothing.
+template <int GROUP, class F>
+__device__ inline void for_groups(int64_t items, int64_t block, int64_t blocks, F body)
+{
+    constexpr int GROUPS = THREADS / GROUP, OF_WARP = WARP / GROUP;
+    const int     group = threadIdx.x % WARP / GROUP;
+    for (int64_t next = block * GROUPS + threadIdx.x / WARP * OF_WARP; next < items; next += blocks * GROUPS)
+        body(min(next + group, items - 1), next + group < items);
+}
+
 struct edge_item { // an edge and head; OWN: an entry and head, where target v's first entry is v itself
     int64_t e, v;   // e: among all edges, or among all entries: e - v - 1 is the edge then
     int32_t k, nth; // the head; the place in v's list,
@@ -6240,23 +6276,21 @@ struct edge_item { // an edge and head; OWN: an entry and head, where target v's
 
 // body(item) for every edge and head, by groups of GROUP threads. A block takes EDGE_TILE targets at a time
 // and deals their edges out one by one, so that a hub has a block, not a thread; an edge's target is found by
-// halving in the tile's offsets. Warps stay whole: spare groups do the last item again.
-template <int GROUP, bool OWN, class F>
-__device__ inline void for_edges(const ggnn_block& b, divider heads, F body)
+// halving in the tile's offsets. tile(first, rows) comes before its targets' edges.
+template <int GROUP, bool OWN, class F, class T>
+__device__ inline void for_edges(const ggnn_block& b, divider heads, F body, T tile)
 {
     __shared__ int64_t begin[EDGE_TILE + 1];
     const int64_t      n = size_of(b.num_dst), step = static_cast<int64_t>(gridDim.x) * EDGE_TILE;
-    const int          group = threadIdx.x % WARP / GROUP;
     for (int64_t first = static_cast<int64_t>(blockIdx.x) * EDGE_TILE; first < n; first += step) {
         const int     rows = static_cast<int>(min(n - first, static_cast<int64_t>(EDGE_TILE)));
         const int64_t row = first + threadIdx.x;
         __syncthreads(); // the tile before is done with
         if (threadIdx.x <= static_cast<unsigned>(rows)) begin[threadIdx.x] = b.indptr[row] + (OWN ? row : 0);
+        tile(first, rows);
         __syncthreads();
-        const int64_t items = (begin[rows] - begin[0]) * heads.by;
-        for (int64_t next = threadIdx.x / WARP * (WARP / GROUP); next < items; next += THREADS / GROUP) {
-            const int64_t item = min(next + group, items - 1), nth = quotient(item, heads);
-            const int64_t e = begin[0] + nth;
+        for_groups<GROUP>((begin[rows] - begin[0]) * heads.by, 0, 1, [&](int64_t item, bool live) {
+            const int64_t nth = quotient(item, heads), e = begin[0] + nth;
             int           low = 0, high = rows; // begin[low] <= e < begin[high]
             while (high - low > 1) {
                 int middle = (low + high) / 2;
@@ -6267,10 +6301,20 @@ __device__ inline void for_edges(const ggnn_block& b, divider heads, F body)
             }
             const edge_item found = {e, first + low, static_cast<int32_t>(item - nth * heads.by),
                                      static_cast<int32_t>(e - begin[low]),
-                                     static_cast<int32_t>(begin[low + 1] - begin[low]), next + group < items};
+                                     static_cast<int32_t>(begin[low + 1] - begin[low]), live};
             body(found);
-        }
+        });
     }
+}
+template <int GROUP, bool OWN, class F>
+__device__ inline void for_edges(const ggnn_block& b, divider heads, F body)
+{
+    for_edges<GROUP, OWN>(b, heads, body, [](int64_t, int) {});
+}
+
+template <class Job> inline cudaError_t launch_edges(void (*kernel)(Job), const Job& s, cudaStream_t stream)
+{
+    return launch(kernel, grid_of(tiles_of(s.b.num_dst.max, EDGE_TILE), THREADS), THREADS, stream, s);
 }
 
 struct sddmm_job {
@@ -6432,17 +6476,6 @@ template <class L, class T> __device__ inline float list_sum(const edge_list& l,
     return total;
 }
 
-// A list's sum, or its reciprocal (of 0: 0): one lane writes it.
-template <bool INVERSE> static GGNNI_KERNEL(64, THREADS, 4) edge_sum(edges_job s)
-{
-    for_lists(s, [&](const edge_list& l, int64_t item) {
-        float sum = list_sum(
-            l, [&](int64_t i) { return __ldg(s.x + l.at(i)); }, [](float x, int64_t) { return x; });
-        if (INVERSE) sum = sum <= 0.0f && sum >= 0.0f ? 0.0f : __frcp_rn(sum);
-        if (l.lane == 0) s.out[item] = sum;
-    });
-}
-
 // Three passes over a list: its greatest, the powers and their sum, the division. Each entry is read and
 // written by one lane only, so out may be x.
 static GGNNI_KERNEL(64, THREADS, 4) edge_softmax(edges_job s)
@@ -6507,7 +6540,7 @@ cudaError_t ggnn_cuda_sddmm(float* out, ggnn_edge_op how, const ggnn_block* b, c
     sddmm_job     s = {*b, out, inp_src, inp_dst, ld_src, ld_dst, divide_by(heads), per_head};
     auto          kernel = floats == 4 ? sddmm_dot<4> : floats == 2 ? sddmm_dot<2> : sddmm_dot<1>;
     if (how == GGNN_ADD) kernel = sddmm_add;
-    return launch(kernel, grid_of(tiles_of(b->num_dst.max, EDGE_TILE), THREADS), THREADS, stream, s);
+    return launch_edges(kernel, s, stream);
 }
 
 cudaError_t ggnn_cuda_spmm_edges_back(float* dedge, int64_t ld_dedge, ggnn_message message,
@@ -6532,7 +6565,7 @@ cudaError_t ggnn_cuda_spmm_edges_back(float* dedge, int64_t ld_dedge, ggnn_messa
     s.weights = {weight, b->edge, heads, width / heads}, s.scale = no_scale(scale);
     s.arg = arg, s.chunks = divide_by(width / floats), s.width = width;
     auto kernel = floats == 4 ? messages_back<4> : floats == 2 ? messages_back<2> : messages_back<1>;
-    return launch(kernel, grid_of(tiles_of(b->num_dst.max, EDGE_TILE), THREADS), THREADS, stream, s);
+    return launch_edges(kernel, s, stream);
 }
 
 cudaError_t ggnn_cuda_edge_sum(float* out, const ggnn_block* b, const float* value, int32_t heads,
@@ -6540,15 +6573,13 @@ cudaError_t ggnn_cuda_edge_sum(float* out, const ggnn_block* b, const float* val
 {
     GGNNI_CUDA_REQUIRE(ggnni::block_given(b, false) && heads >= 1 && ggnni::per_edge(b, value));
     GGNNI_CUDA_REQUIRE(out || ggnni::known(b->num_dst) == 0);
-    ggnni::edges_job s = {*b, out, value, nullptr, ggnni::divide_by(heads)};
-    return ggnni::launch_edge_lists(ggnni::edge_sum<false>, s, stream);
+    return ggnni::launch_entry_sums<ggnni::target_sums>(out, *b, {}, value, heads, stream);
 }
 cudaError_t ggnn_cuda_scale_weights(float* inv, const ggnn_block* b, const float* weight, cudaStream_t stream)
 {
     GGNNI_CUDA_REQUIRE(ggnni::block_given(b, false) && ggnni::per_edge(b, weight));
     GGNNI_CUDA_REQUIRE(inv || ggnni::known(b->num_dst) == 0);
-    ggnni::edges_job s = {*b, inv, weight, nullptr, ggnni::divide_by(1)};
-    return ggnni::launch_edge_lists(ggnni::edge_sum<true>, s, stream);
+    return ggnni::launch_entry_sums<ggnni::inverse_sums>(inv, *b, {}, weight, 1, stream);
 }
 cudaError_t ggnn_cuda_edge_softmax(float* out, const ggnn_block* b, const float* logit, int32_t heads,
                                    cudaStream_t stream)
@@ -6585,102 +6616,108 @@ namespace ggnni {
 
 // ---- scores -------------------------------------------------------------------
 
-struct dots_job {
-    float*       out; // (n, heads)
-    const float *x, *y;
-    int64_t      ld_x, ld_y; // ld_y 0: one row y for all
-    ggnn_count   n;
+struct scores_job {
+    float *      el, *er; // (n, heads), (targets, heads)
+    const float *z, *att_l, *att_r;
+    int64_t      ld_z;
+    ggnn_count   n, targets; // targets: of n the first; 0: no er
     divider      heads;
     int64_t      width; // of a head
 };
 
-// out[r,k] = x[r, head k] . y[r, head k], by a group of lanes each.
+// el[u,k] = z[u, head k] . att_l[k], and of targets er, by a group of lanes each.
 // 16-byte loads: 6 in 1 instances
-template <int V> static GGNNI_KERNEL(48, THREADS) row_dots(dots_job s)
+template <int V> static GGNNI_KERNEL(56, THREADS) scores(scores_job s)
 {
-    constexpr int GROUP = 16 / V, TOGETHER = WARP / GROUP;
-    const int64_t items = size_of(s.n) * s.heads.by;
-    const int64_t step = static_cast<int64_t>(gridDim.x) * (THREADS / GROUP);
-    const int     group = threadIdx.x % WARP / GROUP;
-    int64_t       next = static_cast<int64_t>(blockIdx.x) * (THREADS / GROUP) + threadIdx.x / WARP * TOGETHER;
-    for (; next < items; next += step) { // by whole warps: spare groups do the last item again
-        const int64_t item = min(next + group, items - 1);
+    const int64_t items = size_of(s.n) * s.heads.by, targets = size_of(s.targets) * s.heads.by;
+    for_groups<16 / V>(items, blockIdx.x, gridDim.x, [&](int64_t item, bool live) {
         const int64_t row = quotient(item, s.heads), column = (item - row * s.heads.by) * s.width;
-        const float   d = dot<V>(s.x + row * s.ld_x + column, s.y + row * s.ld_y + column, s.width);
-        if (threadIdx.x % GROUP == 0 && next + group < items) s.out[item] = d;
-    }
+        const float*  z = s.z + row * s.ld_z + column;
+        const bool    stores = threadIdx.x % (16 / V) == 0 && live;
+#pragma unroll 1
+        for (int which = 0; which < (__any_sync(ALL_LANES, item < targets) ? 2 : 1); which++) {
+            const float d = dot<V>(z, (which ? s.att_r : s.att_l) + column, s.width);
+            if (stores && item < (which ? targets : items)) (which ? s.er : s.el)[item] = d;
+        }
+    });
 }
 
-inline cudaError_t launch_dots(float* out, const float* x, int64_t ld_x, const float* y, int64_t ld_y,
-                               ggnn_count n, int32_t heads, int32_t per_head, cudaStream_t stream)
+inline cudaError_t launch_scores(const scores_job& s, cudaStream_t stream)
 {
-    const int     floats = floats_of(grain(x, ld_x) | grain(y, ld_y), per_head);
-    const int64_t tiles = tiles_of(n.max * heads, THREADS * floats / 16);
-    dots_job      s = {out, x, y, ld_x, ld_y, n, divide_by(heads), per_head};
-    auto          kernel = floats == 4 ? row_dots<4> : floats == 2 ? row_dots<2> : row_dots<1>;
+    const uint64_t grains = grain(s.z, s.ld_z) | grain(s.att_l, 0) | grain(s.att_r, 0);
+    const int      floats = floats_of(grains, static_cast<int32_t>(s.width));
+    const int64_t  tiles = tiles_of(s.n.max * s.heads.by, THREADS * floats / 16);
+    auto           kernel = floats == 4 ? scores<4> : floats == 2 ? scores<2> : scores<1>;
     return launch(kernel, grid_of(tiles, THREADS), THREADS, stream, s);
 }
 
+// The gradients of one attention vector or two: sums over n rows of del * z, and over the first of them, the
+// targets, of der * z. A thread goes down V columns of 256 rows, a segment, which it reads once for both.
 struct scores_back_job {
-    float *      dz, *partial; // partial (segments, width)
-    const float *del, *z, *att;
-    int64_t      ld_dz, ld_z;
-    ggnn_count   n;
+    const float *z, *del, *der, *att;
+    float *      datt, *datt_r;
+    float *      dz, *partial; // partial: of segments, `apart` floats apart: of n, then of the targets
+    int64_t      ld_z, ld_dz, apart;
+    ggnn_count   n, targets;
     int32_t      heads, width;     // of a row
     divider      chunks, per_head; // of a row; of a head
 };
 
-// ROWS rows from u on, of one head: dz += del * att, sum += del * z.
-template <int V, int ROWS>
-__device__ inline void scores_back_rows(const scores_back_job& s, int64_t u, int64_t head, const float* z,
-                                        float* dz, const chunk<float, V>& att, chunk<float, V>& sum)
+// Adds what rows [u, end) give to left and, of targets, to right: ROWS at once, then one by one.
+template <int V, int ROWS, bool TARGETS>
+__device__ inline void vector_sums_rows(const scores_back_job& s, int64_t& u, int64_t end, int64_t head,
+                                        int64_t column, chunk<float, V>& left, chunk<float, V>& right)
 {
-    chunk<float, V> z_row[ROWS], dz_row[ROWS];
-    float           del[ROWS];
+#pragma unroll 1
+    for (; u + ROWS <= end; u += ROWS) {
+        const int64_t   at = u * s.heads + head;
+        chunk<float, V> z[ROWS];
+        float           del[ROWS], der[ROWS];
 #pragma unroll
-    for (int j = 0; j < ROWS; j++) {
-        del[j] = __ldg(s.del + (u + j) * s.heads + head);
-        z_row[j] = load_chunk<V>(z + (u + j) * s.ld_z);
-        dz_row[j] = *reinterpret_cast<const chunk<float, V>*>(dz + (u + j) * s.ld_dz);
-    }
-#pragma unroll
-    for (int j = 0; j < ROWS; j++) {
-#pragma unroll
-        for (int i = 0; i < V; i++) {
-            sum.at[i] = __fadd_rn(sum.at[i], __fmul_rn(del[j], z_row[j].at[i]));
-            dz_row[j].at[i] = __fadd_rn(dz_row[j].at[i], __fmul_rn(del[j], att.at[i]));
+        for (int j = 0; j < ROWS; j++) {
+            z[j] = load_chunk<V>(s.z + (u + j) * s.ld_z + column);
+            del[j] = __ldg(s.del + at + j * s.heads);
+            if (TARGETS) der[j] = __ldg(s.der + at + j * s.heads);
         }
-        store_chunk<false>(dz + (u + j) * s.ld_dz, dz_row[j]);
+#pragma unroll
+        for (int j = 0; j < ROWS; j++) {
+#pragma unroll
+            for (int i = 0; i < V; i++) {
+                const float x = z[j].at[i];
+                left.at[i] = __fadd_rn(left.at[i], __fmul_rn(del[j], x));
+                if (TARGETS) right.at[i] = __fadd_rn(right.at[i], __fmul_rn(der[j], x));
+            }
+        }
     }
+    if constexpr (ROWS > 1) vector_sums_rows<V, 1, TARGETS>(s, u, end, head, column, left, right);
 }
 
-// A thread goes down the V columns of one chunk over 256 rows, which are a segment of datt's sum. No two
-// threads have a number in common.
-// 16-byte loads: 4 in 1 instances
-template <int V> static GGNNI_KERNEL(80, THREADS, 3) scores_back(scores_back_job s)
+// 16-byte loads: 18 in 1 instances
+template <int V> static GGNNI_KERNEL(128, THREADS, 2) vector_sums(scores_back_job s)
 {
-    const int64_t n = size_of(s.n), items = (n + SEGMENT - 1) / SEGMENT * s.chunks.by;
+    constexpr int ROWS = V == 1 ? 16 : 8;
+    const int64_t n = size_of(s.n), targets = least(size_of(s.targets), n);
+    const int64_t items = (n + SEGMENT - 1) / SEGMENT * s.chunks.by;
     const int64_t step = static_cast<int64_t>(gridDim.x) * THREADS;
     for (int64_t t = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; t < items; t += step) {
-        const int64_t         segment = quotient(t, s.chunks), c = t - segment * s.chunks.by;
-        const int64_t         head = quotient(c, s.per_head), end = min((segment + 1) * SEGMENT, n);
-        const chunk<float, V> att = load_chunk<V>(s.att + c * V);
-        chunk<float, V>       sum = {};
-        int64_t               u = segment * SEGMENT;
-#pragma unroll 1
-        for (; u + 4 <= end; u += 4) scores_back_rows<V, 4>(s, u, head, s.z + c * V, s.dz + c * V, att, sum);
-#pragma unroll 1
-        for (; u < end; u++) scores_back_rows<V, 1>(s, u, head, s.z + c * V, s.dz + c * V, att, sum);
-        store_chunk<false>(s.partial + segment * s.width + c * V, sum);
+        const int64_t   segment = quotient(t, s.chunks), c = t - segment * s.chunks.by, column = c * V;
+        const int64_t   head = quotient(c, s.per_head), end = least((segment + 1) * SEGMENT, n);
+        chunk<float, V> left = {}, right = {};
+        int64_t         u = segment * SEGMENT;
+        vector_sums_rows<V, ROWS, true>(s, u, least(end, targets), head, column, left, right);
+        vector_sums_rows<V, ROWS, false>(s, u, end, head, column, left, right);
+        float* partial = s.partial + segment * s.apart + column;
+        store_chunk<false>(partial, left);
+        if (s.datt_r) store_chunk<false>(partial + s.width, right);
     }
 }
 
-// out[column] = part(0, column) + .. + part(segments - 1, column), one after the other. Too few threads have
+// store(column, part(0, column) + .. + part(segments - 1, column)), one after the other. Too few threads have
 // a column for each to wait: a block takes 32 columns, of which each warp fetches 32 segments at a time, and
 // the first warp adds all of them.
-template <class P>
-__device__ inline void join_segments(float* out, int64_t columns, int64_t segments,
-                                     float (&memory)[THREADS][WARP], P part)
+template <class P, class S>
+__device__ inline void join_segments(int64_t columns, int64_t segments, float (&memory)[THREADS][WARP],
+                                     P part, S store)
 {
     const int64_t lane = threadIdx.x % WARP, own = threadIdx.x - lane, column = blockIdx.x * WARP + lane;
     float         x[WARP], total = 0;
@@ -6699,16 +6736,52 @@ __device__ inline void join_segments(float* out, int64_t columns, int64_t segmen
                 [&](float next, int64_t) { total = __fadd_rn(total, next); });
         __syncthreads();
     }
-    if (own == 0 && column < columns) out[column] = total;
+    if (own == 0 && column < columns) store(column, total);
 }
 
-// The sums of n rows' segments, which are so many floats apart.
-static GGNNI_KERNEL(80, THREADS)
-    add_segments(float* datt, const float* partial, int64_t apart, ggnn_count n, int32_t width)
+static GGNNI_KERNEL(80, THREADS) add_segments(scores_back_job s)
 {
     __shared__ float memory[THREADS][WARP];
-    join_segments(datt, width, (size_of(n) + SEGMENT - 1) / SEGMENT, memory,
-                  [&](int64_t i, int64_t column) { return __ldg(partial + i * apart + column); });
+    join_segments(
+        s.apart, (size_of(s.n) + SEGMENT - 1) / SEGMENT, memory,
+        [&](int64_t i, int64_t column) { return __ldg(s.partial + i * s.apart + column); },
+        [&](int64_t column, float sum) {
+            if (column < s.width) s.datt[column] = sum;
+            else s.datt_r[column - s.width] = sum;
+        });
+}
+
+// dz += del * att. A thread a chunk.
+// 16-byte loads: 1 in 1 instances
+template <int V> static GGNNI_KERNEL(40, THREADS) add_scores_back(scores_back_job s)
+{
+    const int64_t items = size_of(s.n) * s.chunks.by, step = static_cast<int64_t>(gridDim.x) * THREADS;
+    for (int64_t t = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; t < items; t += step) {
+        const int64_t         u = quotient(t, s.chunks), c = t - u * s.chunks.by;
+        const float           del = __ldg(s.del + (u * s.heads + quotient(c, s.per_head)));
+        const chunk<float, V> att = load_chunk<V>(s.att + c * V);
+        float*                to = s.dz + u * s.ld_dz + c * V;
+        chunk<float, V>       sum = *reinterpret_cast<const chunk<float, V>*>(to);
+#pragma unroll
+        for (int i = 0; i < V; i++) sum.at[i] = __fadd_rn(sum.at[i], __fmul_rn(del, att.at[i]));
+        store_chunk<false>(to, sum);
+    }
+}
+
+// s: all but apart and divisors; datt_r, the targets' or NULL; dz NULL: not wanted.
+inline cudaError_t launch_scores_back(scores_back_job s, cudaStream_t stream)
+{
+    const uint64_t grains = grain(s.z, s.ld_z) | grain(s.partial, 0) | grain(s.dz, s.ld_dz) | grain(s.att, 0);
+    const int      floats = floats_of(grains, s.width / s.heads);
+    s.apart = int64_t{s.datt_r ? 2 : 1} * s.width;
+    s.chunks = divide_by(s.width / floats), s.per_head = divide_by(s.width / s.heads / floats);
+    const int64_t rows = grid_of(tiles_of(s.n.max * s.chunks.by, THREADS), THREADS);
+    const int64_t sums = grid_of(tiles_of(tiles_of(s.n.max, SEGMENT) * s.chunks.by, THREADS), THREADS);
+    const auto add = floats == 4 ? add_scores_back<4> : floats == 2 ? add_scores_back<2> : add_scores_back<1>;
+    const auto sum = floats == 4 ? vector_sums<4> : floats == 2 ? vector_sums<2> : vector_sums<1>;
+    cudaError_t error = s.dz ? launch(add, rows, THREADS, stream, s) : cudaSuccess;
+    error = first_error(error, launch(sum, sums, THREADS, stream, s));
+    return first_error(error, launch(add_segments, tiles_of(s.apart, WARP), THREADS, stream, s));
 }
 
 } // namespace ggnni
@@ -6719,7 +6792,9 @@ cudaError_t ggnn_cuda_scores(float* el, const float* z, int64_t ld_z, const floa
     GGNNI_CUDA_REQUIRE(n.max >= 0 && ggnni_heads_given(heads, width) && width > 0);
     GGNNI_CUDA_REQUIRE(ggnni::known(n) == 0 || (el && att));
     GGNNI_CUDA_REQUIRE(ggnni_matrix_given(z, ld_z, ggnni::known(n), width));
-    return ggnni::launch_dots(el, z, ld_z, att, 0, n, heads, width / heads, stream);
+    const ggnn_count     none = {};
+    const ggnni::divider by = ggnni::divide_by(heads);
+    return ggnni::launch_scores({el, nullptr, z, att, nullptr, ld_z, n, none, by, width / heads}, stream);
 }
 
 size_t ggnn_cuda_scores_back_workspace_bytes(int64_t max_rows, int32_t width)
@@ -6737,18 +6812,11 @@ cudaError_t ggnn_cuda_scores_back(float* dz, int64_t ld_dz, float* datt, const f
     GGNNI_CUDA_REQUIRE(known(n) == 0 || (del && att && workspace));
     GGNNI_CUDA_REQUIRE(ggnni_matrix_given(z, ld_z, known(n), width));
     GGNNI_CUDA_REQUIRE(ggnni_matrix_given(dz, ld_dz, known(n), width));
-    float*          partial = static_cast<float*>(workspace);
-    const uint64_t  grains = grain(dz, ld_dz) | grain(z, ld_z) | grain(att, 0) | grain(partial, 0);
-    const int       floats = floats_of(grains, width / heads);
-    scores_back_job s = {};
-    s.dz = dz, s.partial = partial, s.del = del, s.z = z, s.att = att;
-    s.ld_dz = ld_dz, s.ld_z = ld_z, s.n = n, s.heads = heads, s.width = width;
-    s.chunks = divide_by(width / floats), s.per_head = divide_by(width / heads / floats);
-    const int64_t tiles = tiles_of(tiles_of(n.max, SEGMENT) * s.chunks.by, THREADS);
-    auto          kernel = floats == 4 ? scores_back<4> : floats == 2 ? scores_back<2> : scores_back<1>;
-    cudaError_t   error = launch(kernel, grid_of(tiles, THREADS), THREADS, stream, s);
-    return first_error(error, launch(add_segments, tiles_of(width, WARP), THREADS, stream, datt,
-                                     static_cast<const float*>(partial), int64_t{width}, n, width));
+    const ggnn_count none = {};
+    float*           partial = static_cast<float*>(workspace);
+    scores_back_job  s = {z,     del,   nullptr, att, datt, nullptr, dz,    partial,
+                          ld_z,  ld_dz, 0,       n,   none, heads,   width, {},      {}};
+    return launch_scores_back(s, stream);
 }
 
 namespace ggnni {
@@ -6803,24 +6871,6 @@ __device__ inline float dropout_factor(const attention_dropout& d, unsigned drop
     return dropped >> (i & 7) & 1 ? 0.0f : d.kept;
 }
 
-// body(item), by the whole block, for those of items() that is_long(item) picks. Blocks are dealt items one
-// by one, so that neighbours go to different blocks.
-template <class N, class P, class F> __device__ inline void for_long(N items, P is_long, F body)
-{
-    __shared__ int64_t found[THREADS];
-    __shared__ int32_t count;
-    for (int64_t first = blockIdx.x; first < items(); first += static_cast<int64_t>(gridDim.x) * THREADS) {
-        const int64_t item = first + static_cast<int64_t>(threadIdx.x) * gridDim.x;
-        const bool    picked = item < items() && is_long(item);
-        if (threadIdx.x == 0) count = 0;
-        if (!__syncthreads_or(picked)) continue;
-        if (picked) found[atomicAdd(&count, 1)] = item;
-        __syncthreads();
-        for (int32_t i = 0; i < count; i++) body(found[i]);
-        __syncthreads();
-    }
-}
-
 // LeakyReLU(sum) * log2 e.
 __device__ inline float logit_of(float sum, float slope)
 {
@@ -6843,279 +6893,227 @@ __device__ inline float log2_rounded(float x)
 
 // ---- forward --------------------------------------------------------------------
 
-enum { GAT_FEW = 2 * IN_FLIGHT };
-enum { // of a block that shares a long list
-    GAT_LANES = 16,
-    GAT_SLOTS = THREADS / GAT_LANES,
-    GAT_VALUES = THREADS + GAT_LANES,
-    GAT_ROUND = GAT_SLOTS * SEGMENT // entries
+// A list's sums under its greatest logit.
+template <int N> struct power_sums {
+    float value[N], sum, most;
 };
 
-struct gat_job {
-    float *           out, *lse;
-    ggnn_block        b;
-    const float *     z, *el, *er, *term, *own_term;
-    int64_t           ld_out, ld_z;
-    divider           chunks, per_head; // of a row; of a head
-    divider           groups;           // of GAT_LANES chunks, of a row
-    int32_t           heads;
-    float             slope;
-    attention_dropout drop;
-};
+// A thread has N columns of a target and does for them all that attention does, as if it were alone. The
+// threads of a head compute the same logits and powers: arithmetic that a loop over rows in memory has to
+// spare, where sharing it would cost shuffles or barriers. Entries: a target itself, then its edges.
+template <bool DROP, bool TERM> struct gat_op : list_op {
+    template <int N> using part = power_sums<N>;
+    static constexpr bool LOOKS = true;
+    static constexpr int  WIDEST = 4, BLOCKS = DROP || TERM ? 3 : 4, FEW_ENTRIES = 2 * IN_FLIGHT;
+    float *               out, *lse;
+    const int32_t *       indices, *edge;
+    const float *         z, *el, *er, *term, *own_term;
+    int64_t               ld_out, ld_z;
+    divider               per_head;
+    int32_t               heads;
+    float                 slope;
+    attention_dropout     drop;
 
-// One target and head, as a thread sees it. TERM: edges have terms.
-template <bool TERM> struct gat_list {
-    const int32_t* id; // of entry i: id[i - 1]; of entry 0: v
-    const float*   el; // of this head
-    int32_t        v, head, heads;
-    uint32_t       entries; // its edges and itself: up to 2^31
-    float          er, slope;
-    float          own;   // v's own term
-    int32_t        begin; // edge 0
+    __device__ int32_t own(int32_t) const { return 1; }
 
-    __device__ int32_t source(uint32_t i) const { return i > 0 ? __ldg(id + (i - 1)) : v; }
-    __device__ float   score(int32_t u) const { return __ldg(el + static_cast<int64_t>(u) * heads); }
-    // To the scores of IN_FLIGHT entries from i on. One branch for all: else loads wait for each other.
-    __device__ void add_terms(float* score, const gat_job& s, uint32_t i, uint32_t end) const
+    // Entries [first, end) of a target, as a thread of a head sees them.
+    struct entries {
+        const int32_t* id; // of entry i: id[i - 1]; of entry 0: v
+        const float*   el; // of this head
+        int32_t        v, head, edge; // of entry 1
+        uint32_t       first, end;
+        float          er, own_term;
+    };
+    __device__ entries entries_of(int32_t v, int32_t column, int32_t begin, int32_t first, int32_t n) const
+    {
+        const int32_t head = static_cast<int32_t>(quotient(column, per_head));
+        const int64_t at = static_cast<int64_t>(v) * heads + head;
+        entries       l = {indices + (begin - first), el + head, v, head, begin - first, 0, 0, 0, 0};
+        l.first = static_cast<uint32_t>(first), l.end = static_cast<uint32_t>(first + n);
+        l.er = __ldg(er + at);
+        if (TERM) l.own_term = __ldg(own_term + at);
+        return l;
+    }
+
+    // The sources and scores of entries i, i + 1, ..; past the last its own again.
+    template <int U> __device__ void find(int32_t (&u)[U], const entries& l, uint32_t i) const
+    {
+#pragma unroll
+        for (int j = 0; j < U; j++) {
+            const uint32_t at = min(i + j, l.end - 1);
+            u[j] = at > 0 ? __ldg(l.id + (at - 1)) : l.v;
+        }
+    }
+    template <int U>
+    __device__ void load_scores(float (&score)[U], const int32_t (&u)[U], const entries& l, uint32_t i) const
+    {
+#pragma unroll
+        for (int j = 0; j < U; j++) score[j] = __ldg(l.el + static_cast<int64_t>(u[j]) * heads);
+#pragma unroll
+        for (int j = 0; TERM && j < U; j += IN_FLIGHT) add_terms(score + j, l, i + j);
+    }
+    // To IN_FLIGHT scores. One branch for all: else loads wait for each other.
+    __device__ void add_terms(float* score, const entries& l, uint32_t i) const
     {
         int32_t e[IN_FLIGHT];
         float   x[IN_FLIGHT];
 #pragma unroll
         for (int j = 0; j < IN_FLIGHT; j++)
-            e[j] = begin + static_cast<int32_t>(max(min(i + j, end - 1), 1u) - 1);
-        if (s.b.edge && entries > 1) {
+            e[j] = l.edge + static_cast<int32_t>(max(min(i + j, l.end - 1), 1u) - 1);
+        if (edge && l.end > 1) {
 #pragma unroll
-            for (int j = 0; j < IN_FLIGHT; j++) e[j] = __ldg(s.b.edge + e[j]);
+            for (int j = 0; j < IN_FLIGHT; j++) e[j] = __ldg(edge + e[j]);
         }
 #pragma unroll
         for (int j = 0; j < IN_FLIGHT; j++) // of entry 0 anything that is there
-            x[j] = __ldg(min(i + j, end - 1) ? s.term + (static_cast<int64_t>(e[j]) * heads + head) : el);
+            x[j] = __ldg(min(i + j, l.end - 1) ? term + (static_cast<int64_t>(e[j]) * heads + l.head) : l.el);
 #pragma unroll
-        for (int j = 0; j < IN_FLIGHT; j++) score[j] = __fadd_rn(score[j], min(i + j, end - 1) ? x[j] : own);
+        for (int j = 0; j < IN_FLIGHT; j++)
+            score[j] = __fadd_rn(score[j], min(i + j, l.end - 1) ? x[j] : l.own_term);
     }
-    __device__ float logit(float score) const { return logit_of(__fadd_rn(score, er), slope); }
+    __device__ float logit(float score, const entries& l) const
+    {
+        return logit_of(__fadd_rn(score, l.er), slope);
+    }
+
+    // The greatest of `most` and the entries' logits.
+    __device__ float greatest(const entries& l, float most) const
+    {
+        constexpr int U = TERM ? IN_FLIGHT : 4 * IN_FLIGHT;
+#pragma unroll 1
+        for (uint32_t i = l.first; i < l.end; i += U) {
+            int32_t u[U];
+            float   score[U];
+            find(u, l, i);
+            load_scores(score, u, l, i);
+#pragma unroll
+            for (int j = 0; j < U; j++) {
+                const float x = logit(score[j], l);
+                most = x > most ? x : most;
+            }
+        }
+        return most;
+    }
+    __device__ float look(int32_t v, int32_t column, int32_t begin, int32_t first, int32_t n,
+                          float most) const
+    {
+        return greatest(entries_of(v, column, begin, first, n), most);
+    }
+
+    template <int N, int U>
+    __device__ void load_rows(chunk<float, N> (&row)[U], const int32_t (&u)[U], int32_t column) const
+    {
+#pragma unroll
+        for (int j = 0; j < U; j++) row[j] = load_chunk<N>(z + (u[j] * ld_z + column));
+    }
+
+    // Adds entry i. Past the last: chosen, not branched on, for a branch would take its load along.
+    template <int N>
+    __device__ void add(power_sums<N>& sums, const entries& l, uint32_t i, float logit, unsigned dropped,
+                        const chunk<float, N>& row) const
+    {
+        const bool in = i < l.end;
+        float      power = exp2_rounded(__fsub_rn(logit, sums.most));
+        sums.sum = in ? __fadd_rn(sums.sum, power) : sums.sum;
+        if (DROP) power = __fmul_rn(power, dropout_factor(drop, dropped, i));
+#pragma unroll
+        for (int c = 0; c < N; c++)
+            sums.value[c] = in ? __fadd_rn(sums.value[c], __fmul_rn(power, row.at[c])) : sums.value[c];
+    }
+
+    // A turn's sources are read beside the rows of the turn before.
+    template <int N>
+    __device__ void add_all(power_sums<N>& sums, const entries& l, int32_t column, float most) const
+    {
+        unsigned dropped = 0;
+        int32_t  u[IN_FLIGHT];
+        sums = {};
+        sums.most = most;
+        find(u, l, l.first);
+#pragma unroll 1
+        for (uint32_t i = l.first; i < l.end; i += IN_FLIGHT) {
+            float           score[IN_FLIGHT];
+            chunk<float, N> row[IN_FLIGHT];
+            load_rows(row, u, column);
+            load_scores(score, u, l, i);
+            find(u, l, i + IN_FLIGHT);
+            if (DROP && i % 8 == 0) dropped = dropped_entries(drop, l.v, i, l.head); // a segment begins there
+#pragma unroll
+            for (int j = 0; j < IN_FLIGHT; j++) add(sums, l, i + j, logit(score[j], l), dropped, row[j]);
+        }
+    }
+
+    // All of a list of at most FEW_ENTRIES: what it reads of them is read together.
+    template <int N> __device__ void add_few(power_sums<N>& sums, const entries& l, int32_t column) const
+    {
+        const unsigned  dropped = DROP ? dropped_entries(drop, l.v, 0, l.head) : 0;
+        int32_t         u[FEW_ENTRIES];
+        float           score[FEW_ENTRIES];
+        chunk<float, N> row[FEW_ENTRIES];
+        find(u, l, 0);
+        load_scores(score, u, l, 0);
+        load_rows(row, u, column);
+        sums = {};
+        sums.most = -INFINITY;
+#pragma unroll
+        for (int j = 0; j < FEW_ENTRIES; j++) {
+            score[j] = logit(score[j], l);
+            sums.most = score[j] > sums.most ? score[j] : sums.most;
+        }
+#pragma unroll
+        for (int j = 0; j < FEW_ENTRIES; j++) add(sums, l, j, score[j], dropped, row[j]);
+    }
+
+    template <int N>
+    __device__ void reduce(power_sums<N>& sums, int32_t v, int32_t column, int32_t begin, int32_t first,
+                           int32_t n) const
+    {
+        const entries l = entries_of(v, column, begin, first, n);
+        if (n <= FEW_ENTRIES) add_few(sums, l, column);
+        else add_all(sums, l, column, greatest(l, -INFINITY));
+    }
+    template <int N>
+    __device__ void reduce_under(power_sums<N>& sums, float most, int32_t v, int32_t column, int32_t begin,
+                                 int32_t first, int32_t n) const
+    {
+        add_all(sums, entries_of(v, column, begin, first, n), column, most);
+    }
+
+    // total = keep * total + next
+    template <int N> __device__ void join(power_sums<N>& total, const power_sums<N>& next) const
+    {
+        const float keep = exp2_rounded(__fsub_rn(total.most, next.most));
+        total.most = next.most; // the greatest of all segments up to it
+        total.sum = __fadd_rn(__fmul_rn(total.sum, keep), next.sum);
+#pragma unroll
+        for (int i = 0; i < N; i++)
+            total.value[i] = __fadd_rn(__fmul_rn(total.value[i], keep), next.value[i]);
+    }
+
+    template <int N>
+    __device__ void finish(const power_sums<N>& sums, int32_t v, int32_t column, int32_t) const
+    {
+        const int64_t   head = quotient(column, per_head);
+        const float     inv = __frcp_rn(sums.sum);
+        chunk<float, N> rows;
+#pragma unroll
+        for (int i = 0; i < N; i++) rows.at[i] = __fmul_rn(sums.value[i], inv);
+        store_chunk<false>(out + v * ld_out + column, rows);
+        if (column == head * per_head.by)
+            lse[static_cast<int64_t>(v) * heads + head] = __fadd_rn(sums.most, log2_rounded(sums.sum));
+    }
 };
 
-template <bool TERM> __device__ inline gat_list<TERM> gat_list_of(const gat_job& s, int32_t v, int32_t head)
+template <bool DROP, bool TERM>
+inline cudaError_t launch_gat(const ggnn_gat_layer& y, const attention_dropout& drop, cudaStream_t stream)
 {
-    const int64_t  begin = s.b.indptr[v];
-    gat_list<TERM> l = {s.b.indices + begin, s.el + head, v, head, s.heads, 0, 0, s.slope, 0, 0};
-    if (TERM) l.own = __ldg(s.own_term + static_cast<int64_t>(v) * s.heads + head);
-    if (TERM) l.begin = static_cast<int32_t>(begin);
-    l.entries = static_cast<uint32_t>(s.b.indptr[v + 1] - begin + 1);
-    l.er = __ldg(s.er + static_cast<int64_t>(v) * s.heads + head);
-    return l;
-}
-
-// The greatest of `most` and the logits of entries [first, end).
-template <bool TERM>
-__device__ inline float greatest_logit(const gat_job& s, const gat_list<TERM>& l, uint32_t first,
-                                       uint32_t end, float most)
-{
-#pragma unroll 1
-    for (uint32_t i = first; i < end; i += IN_FLIGHT) {
-        int32_t u[IN_FLIGHT];
-        float   score[IN_FLIGHT];
-#pragma unroll
-        for (int j = 0; j < IN_FLIGHT; j++) u[j] = l.source(min(i + j, end - 1));
-#pragma unroll
-        for (int j = 0; j < IN_FLIGHT; j++) score[j] = l.score(u[j]);
-        if (TERM) l.add_terms(score, s, i, end);
-#pragma unroll
-        for (int j = 0; j < IN_FLIGHT; j++) {
-            const float x = l.logit(score[j]);
-            most = x > most ? x : most;
-        }
-    }
-    return most;
-}
-
-// Adds the powers 2^(logit - most) of entries [first, end) up, and their rows, z being this thread's columns.
-template <int V, bool DROP, bool TERM>
-__device__ inline float sum_powers(chunk<float, V>& rows, const gat_job& s, const gat_list<TERM>& l,
-                                   const float* z, uint32_t first, uint32_t end, float most)
-{
-    unsigned dropped = 0;
-    float    sum = 0;
-#pragma unroll 1
-    for (uint32_t i = first; i < end; i += IN_FLIGHT) {
-        int32_t         u[IN_FLIGHT];
-        float           score[IN_FLIGHT];
-        chunk<float, V> row[IN_FLIGHT];
-#pragma unroll
-        for (int j = 0; j < IN_FLIGHT; j++) u[j] = l.source(min(i + j, end - 1));
-#pragma unroll
-        for (int j = 0; j < IN_FLIGHT; j++) row[j] = load_chunk<V>(z + u[j] * s.ld_z);
-#pragma unroll
-        for (int j = 0; j < IN_FLIGHT; j++) score[j] = l.score(u[j]);
-        if (TERM) l.add_terms(score, s, i, end);
-        if (DROP && i % 8 == 0) dropped = dropped_entries(s.drop, l.v, i, l.head); // a segment begins there
-#pragma unroll
-        for (int j = 0; j < IN_FLIGHT; j++) {
-            const bool in = i + j < end; // chosen, not branched on: a branch would take its load along
-            float      power = exp2_rounded(__fsub_rn(l.logit(score[j]), most));
-            sum = in ? __fadd_rn(sum, power) : sum;
-            if (DROP) power = __fmul_rn(power, dropout_factor(s.drop, dropped, i + j));
-#pragma unroll
-            for (int c = 0; c < V; c++)
-                rows.at[c] = in ? __fadd_rn(rows.at[c], __fmul_rn(power, row[j].at[c])) : rows.at[c];
-        }
-    }
-    return sum;
-}
-
-// out and lse of a thread's columns.
-template <int V, bool TERM>
-__device__ inline void gat_write(const gat_job& s, const gat_list<TERM>& l, int32_t c, chunk<float, V> rows,
-                                 float sum, float most)
-{
-    const float inv = __frcp_rn(sum);
-#pragma unroll
-    for (int i = 0; i < V; i++) rows.at[i] = __fmul_rn(rows.at[i], inv);
-    store_chunk<false>(s.out + l.v * s.ld_out + c * V, rows);
-    if (c == l.head * s.per_head.by)
-        s.lse[static_cast<int64_t>(l.v) * s.heads + l.head] = __fadd_rn(most, log2_rounded(sum));
-}
-
-// All of a list of at most GAT_FEW entries: what it reads of them is read together.
-template <int V, bool DROP, bool TERM>
-__device__ inline void gat_few(const gat_job& s, const gat_list<TERM>& l, int32_t c)
-{
-    const uint32_t  end = l.entries;
-    const float*    z = s.z + c * V;
-    const unsigned  dropped = DROP ? dropped_entries(s.drop, l.v, 0, l.head) : 0;
-    int32_t         u[GAT_FEW];
-    float           score[GAT_FEW], most = -INFINITY, sum = 0;
-    chunk<float, V> row[GAT_FEW], rows = {};
-#pragma unroll
-    for (int j = 0; j < GAT_FEW; j++) u[j] = l.source(min(static_cast<uint32_t>(j), end - 1));
-#pragma unroll
-    for (int j = 0; j < GAT_FEW; j++) score[j] = l.score(u[j]);
-#pragma unroll
-    for (int j = 0; j < GAT_FEW; j++) row[j] = load_chunk<V>(z + u[j] * s.ld_z);
-    if (TERM) {
-        l.add_terms(score, s, 0, end);
-        l.add_terms(score + IN_FLIGHT, s, IN_FLIGHT, end);
-    }
-#pragma unroll
-    for (int j = 0; j < GAT_FEW; j++) {
-        score[j] = l.logit(score[j]);
-        most = score[j] > most ? score[j] : most;
-    }
-#pragma unroll
-    for (int j = 0; j < GAT_FEW; j++) {
-        const bool in = static_cast<uint32_t>(j) < end;
-        float      power = exp2_rounded(__fsub_rn(score[j], most));
-        sum = in ? __fadd_rn(sum, power) : sum;
-        if (DROP) power = __fmul_rn(power, dropout_factor(s.drop, dropped, j));
-#pragma unroll
-        for (int i = 0; i < V; i++)
-            rows.at[i] = in ? __fadd_rn(rows.at[i], __fmul_rn(power, row[j].at[i])) : rows.at[i];
-    }
-    gat_write(s, l, c, rows, sum, most);
-}
-
-// What the threads of a block have of a long list: each of its segment; the last GAT_LANES of all before.
-template <int V> struct gat_memory {
-    float most[GAT_VALUES], sum[GAT_VALUES], rows[V][GAT_VALUES];
-};
-
-// Takes the segments of a round up into what comes before them, in order: out = keep * out + part.
-template <int V, bool TERM>
-__device__ inline void gat_join(gat_memory<V>& m, const gat_list<TERM>& l, uint32_t round, int32_t lane)
-{
-    chunk<float, V> rows = {};
-    const int32_t   own = THREADS + lane;
-    float           most = round ? m.most[own] : -INFINITY, sum = round ? m.sum[own] : 0;
-#pragma unroll
-    for (int i = 0; i < V; i++) rows.at[i] = round ? m.rows[i][own] : 0;
-#pragma unroll 1
-    for (int32_t slot = 0; slot < GAT_SLOTS && round + slot * SEGMENT < l.entries; slot++) {
-        const int32_t at = slot * GAT_LANES + lane;
-        const float   before = most;
-        most = m.most[at] > most ? m.most[at] : most;
-        const float keep = round + slot ? exp2_rounded(__fsub_rn(before, most)) : 1.0f;
-        sum = __fadd_rn(__fmul_rn(sum, keep), m.sum[at]);
-#pragma unroll
-        for (int i = 0; i < V; i++) rows.at[i] = __fadd_rn(__fmul_rn(rows.at[i], keep), m.rows[i][at]);
-    }
-    m.most[own] = most, m.sum[own] = sum;
-#pragma unroll
-    for (int i = 0; i < V; i++) m.rows[i][own] = rows.at[i];
-}
-
-// GAT_LANES chunks of a long list. Thread = (slot, lane): a segment, a chunk. Between barriers: every
-// segment's greatest logit; its sums, under the greatest of all segments up to it; slot 0 joins them.
-template <int V, bool DROP, bool TERM>
-__device__ inline void gat_long(const gat_job& s, gat_memory<V>& m, int64_t item)
-{
-    const int32_t  thread = static_cast<int32_t>(threadIdx.x);
-    const int32_t  slot = thread / GAT_LANES, lane = thread % GAT_LANES;
-    const int32_t  v = static_cast<int32_t>(quotient(item, s.groups));
-    const int64_t  wanted = (item - v * s.groups.by) * GAT_LANES + lane;
-    const int32_t  c = static_cast<int32_t>(min(wanted, s.chunks.by - 1)); // spare lanes do the last's work
-    const auto     l = gat_list_of<TERM>(s, v, static_cast<int32_t>(quotient(c, s.per_head)));
-#pragma unroll 1
-    for (uint32_t round = 0; round < l.entries; round += GAT_ROUND) {
-        const uint32_t  first = min(round + slot * SEGMENT, l.entries), end = min(first + SEGMENT, l.entries);
-        float           most = round ? m.most[THREADS + lane] : -INFINITY;
-        chunk<float, V> rows = {};
-        m.most[thread] = greatest_logit(s, l, first, end, -INFINITY);
-        __syncthreads();
-        for (int32_t at = lane; at <= thread; at += GAT_LANES) most = m.most[at] > most ? m.most[at] : most;
-        m.sum[thread] = sum_powers<V, DROP, TERM>(rows, s, l, s.z + c * V, first, end, most);
-#pragma unroll
-        for (int i = 0; i < V; i++) m.rows[i][thread] = rows.at[i];
-        __syncthreads();
-        if (slot == 0) gat_join(m, l, round, lane);
-        __syncthreads();
-    }
-    if (slot || wanted >= s.chunks.by) return; // cells from THREADS on are slot 0's: the next list may begin
-    chunk<float, V> rows;
-#pragma unroll
-    for (int i = 0; i < V; i++) rows.at[i] = m.rows[i][THREADS + lane];
-    gat_write(s, l, c, rows, m.sum[THREADS + lane], m.most[THREADS + lane]);
-}
-
-// A thread owns V columns of one target and does for them all that attention does, as if it were alone. The
-// threads of a head compute the same logits and powers: arithmetic that a loop over rows in memory has to
-// spare, where sharing it would cost shuffles or barriers. Then come the lists of more than one segment, a
-// block each.
-//
-// 16-byte loads: 32 in 4 instances
-template <int V, bool DROP, bool TERM>
-static GGNNI_KERNEL(80, THREADS, DROP || TERM ? 3 : 4) gat(gat_job s)
-{
-    __shared__ gat_memory<V> memory;
-    const int64_t n = size_of(s.b.num_dst) * s.chunks.by, step = static_cast<int64_t>(gridDim.x) * THREADS;
-    for (int64_t t = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; t < n; t += step) {
-        const int32_t   v = static_cast<int32_t>(quotient(t, s.chunks));
-        const int32_t   c = static_cast<int32_t>(t - v * s.chunks.by);
-        const auto      l = gat_list_of<TERM>(s, v, static_cast<int32_t>(quotient(c, s.per_head)));
-        chunk<float, V> rows = {};
-        if (l.entries > SEGMENT) continue;
-        if (l.entries <= GAT_FEW) {
-            gat_few<V, DROP, TERM>(s, l, c);
-            continue;
-        }
-        const float most = greatest_logit(s, l, 0, l.entries, -INFINITY);
-        const float sum = sum_powers<V, DROP, TERM>(rows, s, l, s.z + c * V, 0, l.entries, most);
-        gat_write(s, l, c, rows, sum, most);
-    }
-    for_long([&] { return size_of(s.b.num_dst) * s.groups.by; },
-             [&](int64_t item) {
-                 const int64_t v = quotient(item, s.groups);
-                 return s.b.indptr[v + 1] - s.b.indptr[v] + 1 > SEGMENT;
-             },
-             [&](int64_t item) { gat_long<V, DROP, TERM>(s, memory, item); });
-}
-
-template <int V> inline cudaError_t launch_gat(const gat_job& s, cudaStream_t stream)
-{
-    auto    kernel = s.drop.threshold ? gat<V, true, false> : gat<V, false, false>;
-    if (s.term) kernel = s.drop.threshold ? gat<V, true, true> : gat<V, false, true>;
-    int64_t tiles = tiles_of(s.b.num_dst.max * s.chunks.by, THREADS);
-    return launch(kernel, grid_of(tiles, THREADS), THREADS, stream, s);
+    const ggnn_block&  b = *y.block;
+    const int32_t      per_head = y.width / y.heads;
+    gat_op<DROP, TERM> op = {};
+    op.out = y.out, op.ld_out = y.ld_out, op.lse = y.lse, op.indices = b.indices, op.edge = b.edge;
+    op.z = y.z, op.ld_z = y.ld_z, op.el = y.el, op.er = y.er, op.term = y.term, op.own_term = y.own_term;
+    op.per_head = divide_by(per_head), op.heads = y.heads, op.slope = y.how.slope, op.drop = drop;
+    return launch_lists(op, &b, y.width, y.heads, grain(y.out, y.ld_out) | grain(y.z, y.ld_z), stream);
 }
 
 } // namespace ggnni
@@ -7125,27 +7123,22 @@ cudaError_t ggnn_cuda_gat(const ggnn_gat_layer* y, const ggnn_rng* rng, cudaStre
     using namespace ggnni;
     GGNNI_CUDA_REQUIRE(layer_given(y, rng));
     const ggnn_block& b = *y->block;
+    scores_job        s = {y->el,     y->er,     y->z,      y->att_l,            y->att_r,
+                           y->ld_z,   b.num_src, b.num_dst, divide_by(y->heads), y->width / y->heads};
     cudaError_t       error = cudaSuccess;
-    if (y->att_l)
-        error = ggnn_cuda_scores(y->el, y->z, y->ld_z, y->att_l, b.num_src, y->heads, y->width, stream);
-    if (y->att_r && error == cudaSuccess)
-        error = ggnn_cuda_scores(y->er, y->z, y->ld_z, y->att_r, b.num_dst, y->heads, y->width, stream);
+    if (!y->att_l) s.el = y->er, s.att_l = y->att_r, s.n = b.num_dst;
+    if (!y->att_l || !y->att_r) s.targets = {};
+    if (y->att_l || y->att_r) error = launch_scores(s, stream);
     if (y->term && error == cudaSuccess)
         error = ggnn_cuda_spmm_edges(y->own_term, y->heads, nullptr, GGNN_MEAN, GGNN_EDGE_COPY, &b, nullptr,
                                      nullptr, 1, nullptr, 0, y->term, y->heads, y->heads, stream);
     if (error != cudaSuccess) return error;
-    const int32_t per_head = y->width / y->heads;
-    const int     floats = floats_of(grain(y->out, y->ld_out) | grain(y->z, y->ld_z), per_head);
-    gat_job       s = {};
-    s.out = y->out, s.ld_out = y->ld_out, s.lse = y->lse, s.b = *y->block;
-    s.z = y->z, s.ld_z = y->ld_z, s.el = y->el, s.er = y->er, s.heads = y->heads;
-    s.term = y->term, s.own_term = y->own_term;
-    s.chunks = divide_by(y->width / floats), s.per_head = divide_by(per_head / floats);
-    s.groups = divide_by(tiles_of(y->width / floats, GAT_LANES));
-    s.slope = y->how.slope, s.drop = dropout_of(*y, rng);
-    return floats == 4   ? launch_gat<4>(s, stream)
-           : floats == 2 ? launch_gat<2>(s, stream)
-                         : launch_gat<1>(s, stream);
+    const attention_dropout drop = dropout_of(*y, rng);
+    if (y->term)
+        return drop.threshold ? launch_gat<true, true>(*y, drop, stream)
+                              : launch_gat<false, true>(*y, drop, stream);
+    return drop.threshold ? launch_gat<true, false>(*y, drop, stream)
+                          : launch_gat<false, false>(*y, drop, stream);
 }
 
 // =============================================================================
@@ -7160,20 +7153,29 @@ namespace ggnni {
 
 struct gat_back_job {
     ggnn_block        b;
-    const float *     z, *el, *er, *lse, *dout, *delta, *term, *own_term;
+    const float *     z, *el, *er, *lse, *out, *dout, *term, *own_term;
+    float*            delta;         // (num_dst, heads): out . dout
     float *           dlogit, *coef; // of entries, the targets' own first: gradients; alpha q
-    int64_t           ld_z, ld_dout;
+    int64_t           ld_z, ld_out, ld_dout;
     divider           whole; // by 1: an entry's heads are one thread's
     int32_t           heads, width; // of a head
     float             slope;
     attention_dropout drop;
 };
 
-// A group of lanes an entry, head after head: dout . z, and what follows from it.
-// 16-byte loads: 24 in 4 instances
+// A group of lanes an entry, head after head: dout . z, and what follows from it, after its tile's delta.
+// 16-byte loads: 48 in 4 instances
 template <int V, bool DROP, bool TERM> static GGNNI_KERNEL(64, THREADS, 4) gat_gradients(gat_back_job s)
 {
-    for_edges<16 / V, true>(s.b, s.whole, [&](const edge_item& i) {
+    const auto find_delta = [&](int64_t first, int rows) {
+        for_groups<16 / V>(int64_t{rows} * s.heads, 0, 1, [&](int64_t item, bool live) {
+            const int32_t nth = static_cast<int32_t>(item) / s.heads;
+            const int64_t v = first + nth, column = (item - nth * s.heads) * s.width;
+            const float   d = dot<V>(s.out + v * s.ld_out + column, s.dout + v * s.ld_dout + column, s.width);
+            if (threadIdx.x % (16 / V) == 0 && live) s.delta[first * s.heads + item] = d;
+        });
+    };
+    const auto find_gradient = [&](const edge_item& i) {
         const int64_t heads = s.heads, target = i.v * heads, e = i.e - i.v - 1;
         const int64_t u = i.nth ? __ldg(s.b.indices + e) : i.v;
         const int64_t entry = i.nth ? (size_of(s.b.num_dst) + e) * heads : target;
@@ -7183,7 +7185,7 @@ template <int V, bool DROP, bool TERM> static GGNNI_KERNEL(64, THREADS, 4) gat_g
 #pragma unroll 1
         for (int32_t k = 0; k < heads; k++, z += s.width, dout += s.width) {
             const float er = __ldg(s.er + target + k), lse = __ldg(s.lse + target + k);
-            const float delta = __ldg(s.delta + target + k);
+            const float delta = s.delta[target + k];
             float       el = __ldg(s.el + u * heads + k);
             if (TERM) el = __fadd_rn(el, __ldg(term + k));
             float       d = dot<V>(z, dout, s.width);
@@ -7204,12 +7206,12 @@ template <int V, bool DROP, bool TERM> static GGNNI_KERNEL(64, THREADS, 4) gat_g
             s.dlogit[entry + k] = d;
             s.coef[entry + k] = coef;
         }
-    });
+    };
+    for_edges<16 / V, true>(s.b, s.whole, find_gradient, find_delta);
 }
 
 // What dz has of the scores: del * att_l, and of targets der * att_r.
-struct through_scores {
-    using rows = matrix_rows;
+struct through_scores : as_it_is {
     static constexpr int  BLOCKS = 3, TOGETHER = 2;
     static constexpr bool OWN = true, WEIGHTED = true;
     const float *         del, *der, *att_l, *att_r; // vectors: or NULL
@@ -7217,7 +7219,6 @@ struct through_scores {
     divider               per_head;
     int32_t               heads;
 
-    __device__ int64_t written(int64_t lists) const { return lists; }
     __device__ int32_t owners() const { return static_cast<int32_t>(size_of(num_own)); }
 
     template <int N, int U>
@@ -7243,121 +7244,23 @@ struct through_scores {
     }
 };
 
-// The gradients of the attention vectors: sums over sources of del * z, and over the targets, the first of
-// them, of der * z. A thread goes down V columns of 256 rows, which it reads once for both.
-struct vector_sums_job {
-    const float *z, *del, *der;
-    float*       partial; // (2 segments, width): of each the sources', then the targets'
-    int64_t      ld_z;
-    ggnn_count   sources, targets;
-    int32_t      heads, width;     // of a row
-    divider      chunks, per_head; // of a row; of a head
-};
-
-// Adds what rows [u, end) give to left and, of targets, to right: eight at once, then one by one.
-template <int V, int ROWS, bool TARGETS>
-__device__ inline void vector_sums_rows(const vector_sums_job& s, int64_t& u, int64_t end, int64_t head,
-                                        int64_t column, chunk<float, V>& left, chunk<float, V>& right)
+// The gradient of an edge's term: its own, and its share of its target's.
+static GGNNI_KERNEL(40, THREADS) term_gradients(edges_job s)
 {
-#pragma unroll 1
-    for (; u + ROWS <= end; u += ROWS) {
-        const int64_t   at = u * s.heads + head;
-        chunk<float, V> z[ROWS];
-        float           del[ROWS], der[ROWS];
-#pragma unroll
-        for (int j = 0; j < ROWS; j++) {
-            z[j] = load_chunk<V>(s.z + (u + j) * s.ld_z + column);
-            del[j] = __ldg(s.del + at + j * s.heads);
-            if (TARGETS) der[j] = __ldg(s.der + at + j * s.heads);
-        }
-#pragma unroll
-        for (int j = 0; j < ROWS; j++) {
-#pragma unroll
-            for (int i = 0; i < V; i++) {
-                const float x = z[j].at[i];
-                left.at[i] = __fadd_rn(left.at[i], __fmul_rn(del[j], x));
-                if (TARGETS) right.at[i] = __fadd_rn(right.at[i], __fmul_rn(der[j], x));
-            }
-        }
-    }
-    if constexpr (ROWS > 1) vector_sums_rows<V, 1, TARGETS>(s, u, end, head, column, left, right);
-}
-
-// 16-byte loads: 18 in 1 instances
-template <int V> static GGNNI_KERNEL(128, THREADS, 2) vector_sums(vector_sums_job s)
-{
-    const int64_t n = size_of(s.sources), targets = least(size_of(s.targets), n);
-    const int64_t items = (n + SEGMENT - 1) / SEGMENT * s.chunks.by;
-    const int64_t step = static_cast<int64_t>(gridDim.x) * THREADS;
-    for (int64_t t = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; t < items; t += step) {
-        const int64_t   segment = quotient(t, s.chunks), c = t - segment * s.chunks.by, column = c * V;
-        const int64_t   head = quotient(c, s.per_head), end = least((segment + 1) * SEGMENT, n);
-        chunk<float, V> left = {}, right = {};
-        int64_t         u = segment * SEGMENT;
-        vector_sums_rows<V, 8, true>(s, u, least(end, targets), head, column, left, right);
-        vector_sums_rows<V, 8, false>(s, u, end, head, column, left, right);
-        float* partial = s.partial + 2 * segment * s.width + column;
-        store_chunk<false>(partial, left);
-        if (segment * SEGMENT < targets) store_chunk<false>(partial + s.width, right);
-    }
-}
-
-// Of the vectors that the layer has.
-inline cudaError_t launch_vector_sums(const ggnn_gat_layer& y, ggnn_count sources, cudaStream_t stream)
-{
-    const ggnn_count none = {}, targets = y.block->num_dst;
-    const int        floats = floats_of(grain(y.z, y.ld_z) | grain(y.partial, 0), y.width / y.heads);
-    vector_sums_job  s = {};
-    s.z = y.z, s.ld_z = y.ld_z, s.partial = y.partial, s.heads = y.heads, s.width = y.width;
-    s.del = y.att_l ? y.del : y.der, s.sources = y.att_l ? sources : targets;
-    s.der = y.der, s.targets = y.att_l && y.att_r ? targets : none;
-    s.chunks = divide_by(y.width / floats), s.per_head = divide_by(y.width / y.heads / floats);
-    const int64_t tiles = tiles_of(tiles_of(s.sources.max, SEGMENT) * s.chunks.by, THREADS);
-    auto          kernel = floats == 4 ? vector_sums<4> : floats == 2 ? vector_sums<2> : vector_sums<1>;
-    cudaError_t   error = launch(kernel, grid_of(tiles, THREADS), THREADS, stream, s);
-    const auto    join = [&](float* datt, int32_t which, ggnn_count n) {
-        const float*  partial = y.partial + which * y.width;
-        const int64_t blocks = tiles_of(y.width, WARP), apart = int64_t{2} * y.width;
-        error = first_error(
-            error, launch(add_segments, blocks, THREADS, stream, datt, partial, apart, n, y.width));
-    };
-    if (y.att_l) join(y.datt_l, 0, sources);
-    if (y.att_r) join(y.datt_r, y.att_l ? 1 : 0, targets);
-    return error;
-}
-
-// Gradients of a list's terms, from those of its entries in s.x, the targets' own first: an edge's, and its
-// share of the target's.
-static GGNNI_KERNEL(64, THREADS, 4) term_gradients(edges_job s)
-{
-    const float* of_edge = s.x + size_of(s.b.num_dst) * s.heads.by;
-    for_lists(s, [&](const edge_list& l, int64_t item) {
-        const int64_t edges = l.end - l.begin;
-        const float   share = edges ? __fmul_rn(__ldg(s.x + item), __frcp_rn(static_cast<float>(edges))) : 0;
-        own_entries(
-            l, [&](int64_t i) { return __ldg(of_edge + i * l.heads + l.head); },
-            [&](float d, int64_t i) { s.out[l.at(i)] = __fadd_rn(d, share); });
+    const float* of_edge = s.x + size_of(s.b.num_dst) * s.heads.by; // entries: the targets' own first
+    for_edges<1, false>(s.b, s.heads, [&](const edge_item& i) {
+        const float d = __ldg(of_edge + (i.e * s.heads.by + i.k));
+        const float all = __ldg(s.x + (i.v * s.heads.by + i.k));
+        const float share = __fmul_rn(all, __frcp_rn(static_cast<float>(i.n)));
+        if (i.live) s.out[edge_of(s.b, i.e) * s.heads.by + i.k] = __fadd_rn(d, share);
     });
-}
-
-// out = the sums of entries' gradients over b's lists.
-inline cudaError_t launch_entry_sums(float* out, const ggnn_block& b, const gat_back_job& s,
-                                     cudaStream_t stream)
-{
-    const int32_t      heads = s.heads;
-    const entry_rows   rows = {rows_of(s.dlogit, heads, b.edge), s.b.num_dst};
-    const edge_weights weights = {nullptr, nullptr, 1, heads};
-    entry_sums         then = {};
-    then.num_own = s.b.num_dst;
-    const uint64_t grains = grain(out, heads) | grain(s.dlogit, heads);
-    return launch_back(out, heads, &b, nullptr, weights, rows, heads, then, grains, stream);
 }
 
 template <int V> inline cudaError_t launch_gradients(const gat_back_job& s, cudaStream_t stream)
 {
     auto kernel = s.drop.threshold ? gat_gradients<V, true, false> : gat_gradients<V, false, false>;
     if (s.term) kernel = s.drop.threshold ? gat_gradients<V, true, true> : gat_gradients<V, false, true>;
-    return launch(kernel, grid_of(tiles_of(s.b.num_dst.max, EDGE_TILE), THREADS), THREADS, stream, s);
+    return launch_edges(kernel, s, stream);
 }
 
 } // namespace ggnni
@@ -7378,33 +7281,38 @@ cudaError_t ggnn_cuda_gat_back(float* dz, int64_t ld_dz, const ggnn_block* trans
     const ggnn_block& b = *y->block;
     const int32_t     heads = y->heads, per_head = y->width / heads;
     const uint64_t    grains = grain(dz, ld_dz) | grain(y->z, y->ld_z) | grain(dout, ld_dout);
-    const int         floats = floats_of(grains, per_head);
+    const int         floats = floats_of(grains | grain(y->out, y->ld_out), per_head);
     gat_back_job      s = {};
     s.b = b, s.z = y->z, s.ld_z = y->ld_z, s.el = y->el, s.er = y->er, s.lse = y->lse, s.delta = y->delta;
-    s.dout = dout, s.ld_dout = ld_dout, s.term = y->term, s.own_term = y->own_term;
+    s.out = y->out, s.ld_out = y->ld_out, s.dout = dout, s.ld_dout = ld_dout;
+    s.term = y->term, s.own_term = y->own_term;
     s.dlogit = y->dlogit, s.coef = y->coef;
     s.whole = divide_by(1), s.heads = heads, s.width = per_head;
     s.slope = y->how.slope, s.drop = dropout_of(*y, rng);
     const matrix_rows    rows = rows_of(dout, ld_dout, transpose->indices);
     const edge_weights   weights = {y->coef, transpose->edge, heads, per_head};
-    const through_scores then = {y->del, y->der, y->att_l, y->att_r, b.num_dst, divide_by(per_head), heads};
+    const through_scores then = {{},        y->del,    y->der,              y->att_l,
+                                 y->att_r,  b.num_dst, divide_by(per_head), heads};
     ggnn_block           in_order = b; // edges as they are listed
     in_order.edge = nullptr;
 
-    cudaError_t error =
-        launch_dots(y->delta, y->out, y->ld_out, dout, ld_dout, b.num_dst, heads, per_head, stream);
-    cudaError_t next = floats == 4   ? launch_gradients<4>(s, stream)
-                       : floats == 2 ? launch_gradients<2>(s, stream)
-                                     : launch_gradients<1>(s, stream);
+    cudaError_t next, error = floats == 4   ? launch_gradients<4>(s, stream)
+                              : floats == 2 ? launch_gradients<2>(s, stream)
+                                            : launch_gradients<1>(s, stream);
+    next = launch_entry_sums<target_sums>(y->der, in_order, b.num_dst, y->dlogit, heads, stream);
     error = first_error(error, next);
-    error = first_error(error, launch_entry_sums(y->der, in_order, s, stream));
-    error = first_error(error, launch_entry_sums(y->del, *transpose, s, stream));
+    next = launch_entry_sums<entry_sums>(y->del, *transpose, b.num_dst, y->dlogit, heads, stream);
+    error = first_error(error, next);
     error = first_error(error, launch_back(dz, ld_dz, transpose, nullptr, weights, rows, y->width, then,
                                            grains | grain(y->att_l, 0) | grain(y->att_r, 0), stream));
     const edges_job terms = {b, y->dterm, y->dlogit, nullptr, divide_by(heads)};
-    if (y->term) error = first_error(error, launch_edge_lists(term_gradients, terms, stream));
-    if (y->att_l || y->att_r)
-        error = first_error(error, launch_vector_sums(*y, transpose->num_dst, stream));
+    if (y->term) error = first_error(error, launch_edges(term_gradients, terms, stream));
+    scores_back_job sums = {};
+    sums.z = y->z, sums.ld_z = y->ld_z, sums.partial = y->partial, sums.heads = heads, sums.width = y->width;
+    sums.n = y->att_l ? transpose->num_dst : b.num_dst, sums.del = y->att_l ? y->del : y->der;
+    sums.datt = y->att_l ? y->datt_l : y->datt_r;
+    if (y->att_l && y->att_r) sums.targets = b.num_dst, sums.der = y->der, sums.datt_r = y->datt_r;
+    if (y->att_l || y->att_r) error = first_error(error, launch_scores_back(sums, stream));
     return error;
 }
 

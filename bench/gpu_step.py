@@ -154,17 +154,18 @@ class Launches:
                         bytes=4 * y.edges + 8 * y.sources + 4 * columns * (y.sources * (1 + through) + own),
                         edges=y.edges, distinct=y.targets, row=row_bytes(columns))
 
-    def entry_sums(self, lists, entries, heads):
-        """Lists of more than four entries are found by their blocks, and summed by a thread each and four columns."""
-        width = 4 if heads % 4 == 0 else 1
-        kernel, moved = f"reduce_lists<back_op<entry_sums>,{width}>", dict(bytes=4 * entries + 4 * lists * (2 + heads), edges=entries,
-                                                                          distinct=entries, row=row_bytes(heads))
-        if entries <= 4 * lists:
-            return self.four_lists(kernel, "next_entries", lists, entries - lists, heads * 4 / width, **moved)
-        first, turn = self.of(kernel, "longer_list"), self.of(kernel, "its_turn")
-        more = math.ceil(entries / lists / turn["units"]) - 1
-        self.add(kernel, lists * heads / width, first["insns"] + more * turn["units"] * turn["insns"],
-                 1 + first["trips"] + more * turn["trips"], **moved)
+    def entry_sums(self, y, entries):
+        """Numbers of entries and heads, by target, a list and four heads a thread; and by source."""
+        width = 4 if y.heads % 4 == 0 else 1
+        moved = {lists: dict(bytes=4 * entries + 4 * lists * (2 + y.heads), edges=entries, distinct=entries, row=row_bytes(y.heads))
+                 for lists in (y.targets, y.sources)}
+        kernel = f"reduce_lists<back_op<target_sums>,{width}>"
+        first, turn = self.of(kernel, "list_and_turn"), self.of(kernel, "entry_chunk")
+        more = math.ceil(entries / y.targets / turn["units"]) - 1
+        self.add(kernel, y.targets * y.heads / width, first["insns"] + more * turn["units"] * turn["insns"],
+                 first["trips"] + more * turn["trips"], **moved[y.targets])
+        self.four_lists(f"reduce_lists<back_op<entry_sums>,{width}>", "next_entries", y.sources, entries - y.sources, y.heads * 4 / width,
+                        **moved[y.sources])
 
     def gather(self, rows, columns):
         self.per_turn("copy_rows<float,float,4,false,stored_rows>", "chunk", rows * columns / 4 / 4,
@@ -197,41 +198,45 @@ class Launches:
         self.per_turn("sum_losses", "row", BLOCK, bytes=8 * y.targets)
 
     def attention(self, y, loops):
-        kernel, columns = self.wide(y, "gat")
-        kernel = kernel.replace(">", ",false,false>")
+        columns = self.wide(y, "")[1]
+        kernel = f"reduce_lists<gat_op<false,false>,{columns}>"
         few, greatest, powers = (self.of(kernel, unit) for unit in ("few_entries", "greatest", "powers"))
         entries = y.edges + loops
-        turns = math.ceil(entries / y.targets / powers["units"])
-        turns = 0 if turns * powers["units"] <= 8 else turns  # up to 8 entries are read together; more pay that path, too
-        self.add(kernel, y.targets * y.wide / columns,
-                 few["insns"] + turns * powers["units"] * (greatest["insns"] + powers["insns"]),
-                 few["trips"] + turns * (greatest["trips"] + powers["trips"]),
+        turns = {name: math.ceil(entries / y.targets / k["units"]) for name, k in (("greatest", greatest), ("powers", powers))}
+        if turns["powers"] * powers["units"] <= 8:
+            turns = {"greatest": 0, "powers": 0}  # up to 8 entries are read together; more pay that path, too
+        insns = {name: n * self.of(kernel, name)["units"] * self.of(kernel, name)["insns"] for name, n in turns.items()}
+        self.add(kernel, y.targets * y.wide / columns, few["insns"] + sum(insns.values()),
+                 few["trips"] + sum(n * self.of(kernel, name)["trips"] for name, n in turns.items()),
                  bytes=4 * y.edges * (1 + y.heads) + 4 * y.targets * (y.wide + 3 * y.heads),
                  edges=entries, distinct=y.sources, row=row_bytes(y.wide))
 
-    def scores(self, y, rows, matrices=1):
-        """Sixteen columns of a row and head at once, by a thread for one or four of them; a turn is two such chunks."""
-        kernel, columns = self.wide(y, "row_dots")
-        first, pair = self.of(kernel, "row"), self.of(kernel, "pair")
+    def scores(self, y):
+        """Sixteen columns of a row and head at once, by a thread for one or four of them; a turn is two such chunks. A target's row is
+        multiplied with the second vector, too."""
+        kernel, columns = self.wide(y, "scores")
+        first, second, pair = (self.of(kernel, unit) for unit in ("row", "vector", "pair"))
         more = math.ceil(y.wide / y.heads / 16 / pair["units"]) - 1
-        self.add(kernel, rows * y.heads * 16 / columns, first["insns"] + more * pair["units"] * pair["insns"], first["trips"] + more * pair["trips"],
-                 bytes=rows * 4 * (matrices * y.wide + y.heads))
+        again = y.targets / y.sources
+        self.add(kernel, y.sources * y.heads * 16 / columns,
+                 first["insns"] + again * second["insns"] + (1 + again) * more * pair["units"] * pair["insns"],
+                 first["trips"] + again * second["trips"] + (1 + again) * more * pair["trips"],
+                 bytes=4 * y.sources * (y.wide + y.heads) + 4 * y.targets * y.heads)
 
     def attention_back(self, y, loops):
         """Entries: edges, and `loops` of targets to themselves."""
         entries = y.edges + loops
-        self.scores(y, y.targets, 2)  # dout . out
         kernel, columns = self.wide(y, "gat_gradients")
         kernel = kernel.replace(">", ",false,false>")
-        entry, head, pair = (self.of(kernel, unit) for unit in ("entry", "head", "dots"))
+        delta, delta_pair, entry, head, pair = (self.of(kernel, unit) for unit in ("delta", "delta_dots", "entry", "head", "dots"))
         more = math.ceil(y.wide / y.heads / 32) - 1
-        self.add(kernel, entries * 16 / columns, entry["insns"] + y.heads * (head["insns"] + more * pair["insns"]),
-                 entry["trips"] + y.heads * (head["trips"] + more * pair["trips"]),
-                 bytes=4 * y.targets * (y.wide + 3 * y.heads) + 4 * entries * (1 + 3 * y.heads),
+        deltas = y.targets * y.heads / entries  # dout . out, of each target and head once
+        self.add(kernel, entries * 16 / columns,
+                 entry["insns"] + y.heads * (head["insns"] + more * pair["insns"]) + deltas * (delta["insns"] + more * delta_pair["insns"]),
+                 entry["trips"] + y.heads * (head["trips"] + more * pair["trips"]) + deltas * (delta["trips"] + more * delta_pair["trips"]),
+                 bytes=4 * y.targets * (2 * y.wide + 3 * y.heads) + 4 * entries * (1 + 3 * y.heads),
                  edges=entries, distinct=y.sources, row=row_bytes(y.wide))
-        width = 4 if y.heads % 4 == 0 else 1
-        for lists in (y.targets, y.sources):
-            self.entry_sums(lists, entries, y.heads)
+        self.entry_sums(y, entries)
         self.four_lists(f"reduce_lists<back_op<through_scores>,{columns}>", "next_entries", y.sources, entries - y.sources,
                         y.wide * 4 / columns, bytes=entries * (8 + 4 * y.heads) + y.sources * (8 + 4 * y.heads + 4 * y.wide),
                         edges=entries, distinct=y.targets, row=row_bytes(y.wide))
@@ -293,8 +298,7 @@ class Step(Launches):
         if not y.index:
             self.gather(y.sources, y.inp)
         self.product(y.sources, y.wide, y.inp)
-        self.scores(y, y.sources)
-        self.scores(y, y.targets)
+        self.scores(y)
         self.attention(y, y.targets)
 
     def gat_back(self, y):
@@ -306,11 +310,10 @@ class Step(Launches):
 
     def vector_sums(self, y):
         kernel, columns = self.wide(y, "vector_sums")
-        segments = [math.ceil(rows / ROWS) for rows in (y.sources, y.targets)]
-        self.per_turn(kernel, "row_chunk", segments[0] * y.wide / columns, min(ROWS, y.sources),
+        segments = math.ceil(y.sources / ROWS)
+        self.per_turn(kernel, "row_chunk", segments * y.wide / columns, min(ROWS, y.sources),
                       bytes=4 * y.sources * (y.wide + y.heads) + 4 * y.targets * y.heads)
-        for n in segments:
-            self.join("add_segments", y.wide, n)
+        self.join("add_segments", 2 * y.wide, segments)
 
 
 class Layer(namedtuple("Layer", "index targets sources edges inp out heads")):
@@ -397,8 +400,8 @@ FAMILIES = [
     ("its backward, through relu", "reduce_lists<back_op<through_layer>,4>", "four_lists", "four lists and chunk"),
     ("weighted sums", "reduce_lists<sum_op<matrix_rows,true>,4>", "edge_chunk", "edge and chunk"),
     ("transpose: fill", "fill_transpose", "edge", "edge"),
-    ("scores", "row_dots<4>", "pair", "chunk"),
-    ("attention", "gat<4,false,false>", "powers", "edge and chunk"),
+    ("scores", "scores<4>", "pair", "chunk"),
+    ("attention", "reduce_lists<gat_op<false,false>,4>", "powers", "edge and chunk"),
     ("attention, backward", "gat_gradients<4,false,false>", "head", "entry and head"),
     ("its rows, through the scores", "reduce_lists<back_op<through_scores>,4>", "four_lists", "four lists and chunk"),
     ("vectors, backward", "vector_sums<4>", "row_chunk", "row and chunk"),

@@ -416,8 +416,10 @@ void cpu_attend(net* n, const ggnn_gat_layer* y)
 {
     double start = cpu_start();
     mat out = {.cols = y->width, .rows = y->block->num_dst};
+    const mat sources = {.cols = y->width, .rows = y->block->num_src};
     ggnn_gat(y);
-    cpu_stop(n, NET_AGGREGATE, start, aggregate_bytes(y->block, out, (int64_t)sizeof(float)) + term_bytes(y));
+    cpu_stop(n, NET_AGGREGATE, start, (y->att_l ? bytes_of(sources) : 0) + (y->att_r ? bytes_of(out) : 0) +
+                                          aggregate_bytes(y->block, out, (int64_t)sizeof(float)) + term_bytes(y));
 }
 
 void cpu_attend_back(net* n, mat dz, const ggnn_block* t, const ggnn_gat_layer* y, mat dout)

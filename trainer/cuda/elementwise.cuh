@@ -286,7 +286,7 @@ template <int V> GGNNI_KERNEL(40, THREADS) finish_back(const __grid_constant__ f
 // no one waits for it.
 struct own_and_mean : ggnni::sum_op<ggnni::matrix_rows, false> {
     using sums = ggnni::sum_op<ggnni::matrix_rows, false>;
-    float *own, *inv; // own's rows are as far apart as the means; (D) the means' factors, or NULL
+    float *left, *inv; // left's rows are as far apart as the means; (D) the means' factors, or NULL
 
     template <int N>
     __device__ void reduce(ggnni::columns<N>& sum, int32_t v, int32_t column, int32_t begin, int32_t first, int32_t n) const
@@ -294,7 +294,7 @@ struct own_and_mean : ggnni::sum_op<ggnni::matrix_rows, false> {
         ggnni::chunk<float, N> x = {};
         if (first == 0) x = ggnni::load_columns<N, ggnni::matrix_rows>(rows.own(v), column);
         sums::reduce(sum, v, column, begin, first, n);
-        if (first == 0) ggnni::store_chunk<false>(own + v * ld_out + column, x);
+        if (first == 0) ggnni::store_chunk<false>(left + v * ld_out + column, x);
     }
 
     template <int N> __device__ void finish(const ggnni::columns<N>& sum, int32_t v, int32_t column, int32_t n) const
@@ -311,16 +311,14 @@ struct own_and_mean : ggnni::sum_op<ggnni::matrix_rows, false> {
 // A layer's gradient of its input, which is summed over a transpose (ggnn_cuda.cuh, [8i]), before it is written: times the
 // factors of its rows, with rows of its own, through the activation and dropout of the layer before; 0 from the count
 // to the bound.
-struct through_layer {
-    using rows = ggnni::matrix_rows;
-    static constexpr int  BLOCKS = 3, TOGETHER = 1;
-    static constexpr bool OWN = false, WEIGHTED = false;
-    const float *         dst, *self; // or NULL: ones
-    const float *         own, *gate; // anything that can be read, 0 apart, where num_own is 0 and where nothing opens
-    int64_t               ld_own, ld_gate, bound;
-    ggnn_count            num_own;
-    float                 scale;
-    int32_t               opens; // 0: no layer before
+struct through_layer : ggnni::as_it_is {
+    static constexpr int BLOCKS = 3, TOGETHER = 1;
+    const float *        dst, *self; // or NULL: ones
+    const float *        own, *gate; // anything that can be read, 0 apart, where num_own is 0 and where nothing opens
+    int64_t              ld_own, ld_gate, bound;
+    ggnn_count           num_own;
+    float                scale;
+    int32_t              opens; // 0: no layer before
 
     __device__ int64_t written(int64_t) const { return bound; }
     __device__ int32_t owners() const { return static_cast<int32_t>(size_of(num_own)); }
@@ -462,9 +460,10 @@ static GGNNI_KERNEL(80, THREADS, 3)
 static GGNNI_KERNEL(80, THREADS) add_column_sums(dense d, dense sums, int which, ggnn_count rows)
 {
     __shared__ float memory[THREADS][WARP];
-    ggnni::join_segments(d.v, d.cols, segments_of(size_of(rows)), memory, [&](int64_t s, int64_t j) {
-        return __ldg(sums.v + (3 * s + which) * sums.ld + j);
-    });
+    ggnni::join_segments(
+        d.cols, segments_of(size_of(rows)), memory,
+        [&](int64_t s, int64_t j) { return __ldg(sums.v + (3 * s + which) * sums.ld + j); },
+        [&](int64_t j, float sum) { d.v[j] = sum; });
 }
 
 // ==== loss: 16 lanes a row =================================================================================

@@ -343,7 +343,7 @@ static void cuda_own_and_mean(net* n, mat out, float* inv, const ggnn_block* b, 
     }
     stage_timer              timed(n, NET_AGGREGATE);
     const ggnni::matrix_rows rows = ggnni::rows_of(x.v, x.ld, b->indices);
-    const own_and_mean       op = {{{}, rows, {nullptr, nullptr, 1, x.cols}, {}, ggnni::targets_of(b), 1, mean.v, mean.ld}, own.v, inv};
+    const own_and_mean       op = {{{{}, rows, {nullptr, nullptr, 1, x.cols}, {}, mean.v, mean.ld}, ggnni::targets_of(b), 1}, own.v, inv};
     const uint64_t           grain = grain_of(own.v, own.ld, GGNN_F32) | grain_of(x.v, x.ld, GGNN_F32);
     check(n, ggnni::launch_lists(op, b, x.cols, 1, grain, stream_of(n)), "own rows and means");
 }
@@ -355,7 +355,7 @@ static bool cuda_aggregate_back(net* n, mat dx, const ggnn_block* t, const ggnn_
     const bool           opens = before && before->finish.act == ACTIVATION_RELU;
     const bool           adds = s->self || own.v;
     const mat            h = opens ? before->h : d, rows = own.v ? own : d; // GCN's own rows are d's
-    const through_layer  then = {s->dst, s->self, rows.v, h.v, adds ? rows.ld : 0, opens ? h.ld : 0, dx.rows.max,
+    const through_layer  then = {{}, s->dst, s->self, rows.v, h.v, adds ? rows.ld : 0, opens ? h.ld : 0, dx.rows.max,
                                  adds ? rows.rows : ggnn_count{},
                                  opens ? ggnn_dropout_scale(before->finish.threshold) : 1.0f, opens};
     const uint64_t       grain = grain_of(dx.v, dx.ld, GGNN_F32) | grain_of(d.v, d.ld, GGNN_F32) |

@@ -278,8 +278,8 @@ static void gat_plan(net* n, layer* y)
 static void gat_transform(net* n, layer* y, mat x, int64_t first)
 {
     mat z = mat_part(y->z_here, first, x.rows);
-    n->ops->gemm(n, z, x, false, y->w.v, false, 0);        /* z = x W           (S, K width) */
-    n->ops->scores(n, y->el_here + first * y->att.heads, z, y->a_l.v); /* el = z a_l (S, K) */
+    n->ops->gemm(n, z, x, false, y->w.v, false, 0);                                   /* z = x W    (S, K width) */
+    if (y->scored) n->ops->scores(n, y->el_here + first * y->att.heads, z, y->a_l.v); /* el = z a_l (S, K) */
 }
 
 static ggnn_gat_layer gat_layer(const layer* y)
@@ -313,11 +313,12 @@ static void gat_terms_back(net* n, layer* y)
 
 static void gat_forward(net* n, layer* y, mat out)
 {
-    const ggnn_gat_layer all = gat_layer(y);
+    ggnn_gat_layer all = gat_layer(y);
     const int32_t averaged = y->last ? y->att.heads : 1;
     mat a = targets(y, y->a);
     if (all.term) gat_terms(n, y);
-    n->ops->scores(n, y->att.er, targets(y, y->z), y->a_r.v); /* er = z a_r        (D, K) */
+    all.att_r = y->a_r.v.v;                                   /* er = z a_r        (D, K) */
+    if (!y->scored) all.att_l = y->a_l.v.v;                   /* el = z a_l        (S, K) */
     n->ops->attend(n, &all);                                  /* a = softmax(..) z (D, K width), saved with lse */
     if (averaged > 1 || n->config.residual) n->ops->mean_heads(n, out, a, averaged);
     else y->linear = a;

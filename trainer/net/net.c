@@ -410,6 +410,7 @@ static layer evaluated(net* n, int32_t l, const net_transformed_rows* all)
     y.att.el = all->el ? all->el + all->scratch * y.att.heads : NULL;
     y.z_here = y.z;
     y.el_here = y.att.el;
+    y.scored = true;
     return y;
 }
 

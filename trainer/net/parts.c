@@ -73,6 +73,7 @@ void net_take_input(net* n, layer* y, mat x)
     y->x = x;
     y->z_here = apart ? y->pulled : y->z;
     y->el_here = apart ? y->pulled_el : y->att.el;
+    y->scored = apart;
     if (!y->model->transform) {
         if (!apart || net_sums_in_parts(n, y)) return;
         y->x = mat_head(y->pulled, y->block->num_src);
