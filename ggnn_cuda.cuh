@@ -3108,35 +3108,29 @@ inline hop_job job_of_hop(const ggnn_cuda_batch* b, const ggnn_graph* g, const g
     return job;
 }
 
-// What numbering does for the hop that comes after it.
-struct chain_link {
-    bool            counts; // what its targets take
-    next_hop<false> next;
-};
-
 inline bool counts_alone(ggnn_method method) // by kernels of its own: the degree does not tell
 {
     return ggnn_method_has(method, GGNN_METHOD_WEIGHS | GGNN_METHOD_WALKS);
 }
 
-// To hop h; NULL as g: a step called by itself.
-inline chain_link link_to(const ggnn_cuda_batch* b, const ggnn_graph* g, int32_t h,
-                          const batch_scratch& scratch)
+// Numbers what job lists, the targets of hop h, and counts what they take of g there. g NULL: a step called
+// by itself.
+inline cudaError_t number_targets(const ggnn_cuda_batch* b, const ggnn_graph* g, int32_t h, unique_job job,
+                                  bool inserted, const batch_scratch& scratch, cudaStream_t stream)
 {
-    chain_link link = {};
-    link.counts = g && h < b->how.num_hops && !counts_alone(b->how.method);
-    if (!link.counts) return link;
-    link.next = {job_of_hop(b, g, nullptr, h, scratch), scratch.count, scratch.state->row_sum};
-    return link;
-}
-
-inline cudaError_t launch_numbering(unique_job job, bool inserted, const chain_link& link,
-                                    cudaStream_t stream)
-{
-    if (!link.counts) return number_ids(job, inserted, no_next(), stream);
-    job.next_sum = link.next.sum;
-    if (link.next.job.g.part) return number_ids(job, inserted, link.next, stream);
-    return number_ids(job, inserted, next_hop<true>{link.next.job, link.next.count, link.next.sum}, stream);
+    job.seen = b->table;
+    job.list = b->id;
+    job.limit = least(b->table.max_ids, h > 0 ? b->hop[h - 1].num_src.max : b->hop[0].num_dst.max);
+    job.flag = scratch.flag;
+    job.tile_sum = scratch.state->tile_sum;
+    job.length = &scratch.state->length[h];
+    job.status = b->status;
+    if (!g || h == b->how.num_hops || counts_alone(b->how.method))
+        return number_ids(job, inserted, no_next(), stream);
+    const hop_job next = job_of_hop(b, g, nullptr, h, scratch);
+    job.next_sum = scratch.state->row_sum;
+    if (g->part) return number_ids(job, inserted, next_hop<false>{next, scratch.count, job.next_sum}, stream);
+    return number_ids(job, inserted, next_hop<true>{next, scratch.count, job.next_sum}, stream);
 }
 
 // g NULL: a step called by itself.
@@ -3150,21 +3144,14 @@ inline cudaError_t number_seeds(ggnn_cuda_batch* b, const ggnn_graph* g, const g
     batch_scratch scratch = scratch_of(b, &used);
     unique_job    job = {};
     b->num_hops = 0;
-    job.seen = b->table;
-    job.list = b->id;
-    job.limit = least(b->table.max_ids, b->hop[0].num_dst.max);
     job.place = reinterpret_cast<uint32_t*>(b->seed_local);
     job.id = seeds;
     job.n = b->num_seeds;
     job.begins = true;
     job.given = num_seeds;
-    job.flag = scratch.flag;
-    job.tile_sum = scratch.state->tile_sum;
-    job.length = &scratch.state->length[0];
-    job.status = b->status;
     cudaError_t error = b->table.kind == GGNN_UNIQUE_HASH ? clear_table(&b->table, stream) : cudaSuccess;
     if (error != cudaSuccess) return error;
-    return launch_numbering(job, false, link_to(b, g, 0, scratch), stream);
+    return number_targets(b, g, 0, job, false, scratch, stream);
 }
 
 // indptr, and the sample itself. counted: numbering the targets has counted what they take.
@@ -3184,25 +3171,6 @@ inline cudaError_t sample_edges(hop_job job, bool counted, const batch_scratch& 
     return error == cudaSuccess ? sample_hop(job, stream) : error;
 }
 
-inline cudaError_t number_sources(const ggnn_batch* b, int32_t h, const hop_job& hop, const chain_link& link,
-                                  const batch_scratch& scratch, cudaStream_t stream)
-{
-    const ggnn_block* block = &b->hop[h];
-    unique_job        job = {};
-    job.seen = hop.seen;
-    job.list = b->id;
-    job.limit = least(hop.seen.max_ids, block->num_src.max);
-    job.place = reinterpret_cast<uint32_t*>(block->indices);
-    job.id = hop.id;
-    job.n = block->num_edges;
-    job.flag = scratch.flag;
-    job.tile_sum = scratch.state->tile_sum;
-    job.repeats = block->repeats;
-    job.length = &scratch.state->length[h + 1];
-    job.status = b->status;
-    return launch_numbering(job, hop.place != nullptr, link, stream);
-}
-
 // The next hop. chained: by ggnn_cuda_sample, all of whose hops follow.
 inline cudaError_t sample_block(ggnn_cuda_batch* b, const ggnn_graph* g, const ggnn_rng* rng, bool chained,
                                 cudaStream_t stream)
@@ -3213,14 +3181,18 @@ inline cudaError_t sample_block(ggnn_cuda_batch* b, const ggnn_graph* g, const g
     size_t        used = 0;
     batch_scratch scratch = scratch_of(b, &used);
     hop_job       job = job_of_hop(b, g, rng, h, scratch);
-    chain_link    link = link_to(b, chained ? g : nullptr, h + 1, scratch);
     cudaError_t   error = sample_edges(job, chained && !counts_alone(job.method), scratch, stream);
     b->num_hops = h + 1;
     const id_list targets = {b->id, job.num_dst};
     if (error == cudaSuccess && !ggnn_method_has(job.method, GGNN_METHOD_WALKS))
         error = count_traffic(targets, job.num_dst.max, g->at, g->traffic, ALL_TIERS, stream);
     if (error != cudaSuccess || !b->hop[h].indices) return error;
-    return number_sources(b, h, job, link, scratch, stream);
+    unique_job sources = {};
+    sources.place = reinterpret_cast<uint32_t*>(b->hop[h].indices);
+    sources.id = job.id;
+    sources.n = b->hop[h].num_edges;
+    sources.repeats = b->hop[h].repeats;
+    return number_targets(b, chained ? g : nullptr, h + 1, sources, job.place != nullptr, scratch, stream);
 }
 
 // The seeds, and hops [first, last).
@@ -3321,12 +3293,6 @@ cudaError_t ggnn_cuda_sample(ggnn_cuda_batch* b, const ggnn_graph* g, const ggnn
 
 namespace ggnni {
 
-struct pack_job {
-    ggnn_batch b;
-    char*      memory;
-    size_t     room;
-};
-
 struct piece { // an array, and where it begins in the packed bytes
     const char* from;
     int64_t     begin, bytes;
@@ -3347,15 +3313,15 @@ struct packing {
         array[arrays++] = {reinterpret_cast<const char*>(from), at - base,
                            count * static_cast<int64_t>(sizeof(T))};
     }
-    __device__ void plan(const pack_job& job)
+    __device__ void plan(const ggnn_batch& b, char* memory)
     {
-        ggnni_pack_header(&header, &to, &job.b, job.memory);
+        ggnni_pack_header(&header, &to, &b, memory);
         arrays = 0;
         add(static_cast<const ggnni_packed*>(to.workspace), &header, 1);
-        add(to.id, job.b.id, to.max_ids);
-        add(to.seed_local, job.b.seed_local, header.seeds);
+        add(to.id, b.id, to.max_ids);
+        add(to.seed_local, b.seed_local, header.seeds);
         for (int32_t h = 0; h < to.num_hops; h++) {
-            const ggnn_block &hop = to.hop[h], &from = job.b.hop[h];
+            const ggnn_block &hop = to.hop[h], &from = b.hop[h];
             add(hop.indptr, from.indptr, header.length[h] + 1);
             add(hop.indices, from.indices, header.edges[h]);
             add(hop.neighbor, from.neighbor, header.edges[h]);
@@ -3376,19 +3342,20 @@ __device__ inline uint4 packed_chunk(const piece& array, int64_t at)
 }
 
 // A thread 16 bytes of the packed ones. (Its registers are what one thread of a block plans with.)
-static GGNNI_KERNEL(72, THREADS) pack_batch(const __grid_constant__ pack_job job)
+static GGNNI_KERNEL(72, THREADS)
+    pack_batch(const __grid_constant__ ggnn_batch b, char* memory, size_t room)
 {
     __shared__ packing s;
-    if (threadIdx.x == 0) s.plan(job);
+    if (threadIdx.x == 0) s.plan(b, memory);
     __syncthreads();
-    const bool    fits = s.header.bytes <= job.room;
+    const bool    fits = s.header.bytes <= room;
     const int64_t end = static_cast<int64_t>(fits ? s.header.bytes : GGNN_CUDA_PACKED_HEADER);
     int32_t       a = 0;
-    if (!fits && blockIdx.x == 0 && threadIdx.x == 0) report(job.b.status, GGNN_ERROR_CAPACITY);
+    if (!fits && blockIdx.x == 0 && threadIdx.x == 0) report(b.status, GGNN_ERROR_CAPACITY);
     for (int64_t at = 16 * (static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x); at < end;
          at += 16 * (static_cast<int64_t>(gridDim.x) * THREADS)) {
         while (a + 1 < s.arrays && s.array[a + 1].begin <= at) a++;
-        *reinterpret_cast<uint4*>(job.memory + at) = packed_chunk(s.array[a], at - s.array[a].begin);
+        *reinterpret_cast<uint4*>(memory + at) = packed_chunk(s.array[a], at - s.array[a].begin);
     }
 }
 
@@ -3413,9 +3380,9 @@ size_t ggnn_cuda_batch_packed_max(const ggnn_cuda_batch* b)
 cudaError_t ggnn_cuda_batch_pack(void* memory, size_t room, const ggnn_cuda_batch* b, cudaStream_t stream)
 {
     GGNNI_CUDA_REQUIRE(memory && b && b->workspace && room >= GGNN_CUDA_PACKED_HEADER);
-    const int64_t         chunks = static_cast<int64_t>(ggnn_cuda_batch_packed_max(b) / 16);
-    const ggnni::pack_job job = {*b, static_cast<char*>(memory), room};
-    return ggnni::launch(ggnni::pack_batch, ggnni::blocks_for(chunks), ggnni::THREADS, stream, job);
+    const int64_t blocks = ggnni::blocks_for(static_cast<int64_t>(ggnn_cuda_batch_packed_max(b) / 16));
+    return ggnni::launch(ggnni::pack_batch, blocks, ggnni::THREADS, stream, *b, static_cast<char*>(memory),
+                         room);
 }
 
 size_t ggnn_cuda_batch_packed_bytes(const void* header)
@@ -3442,47 +3409,35 @@ ggnn_status ggnn_cuda_batch_unpack(ggnn_batch* b, void* memory, size_t bytes, co
 
 namespace ggnni {
 
-struct count_job {
-    int64_t *        rows, *lists; // or NULL
-    const ggnn_node* id;
-    ggnn_count       targets[GGNN_HOPS_MAX], sources; // sources: of the last hop
-    int32_t          hops;
-};
-
 // A thread an id. Ids of a batch differ: atomics are for other batches that are counted meanwhile.
-static GGNNI_KERNEL(32, THREADS) count_ids(const __grid_constant__ count_job job)
+static GGNNI_KERNEL(32, THREADS)
+    count_ids(int64_t* rows, int64_t* lists, const __grid_constant__ ggnn_batch b)
 {
-    const int64_t sources = size_of(job.sources), stride = static_cast<int64_t>(gridDim.x) * THREADS;
+    const int64_t sources = size_of(b.hop[b.num_hops - 1].num_src);
+    const int64_t stride = static_cast<int64_t>(gridDim.x) * THREADS;
     for (int64_t i = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; i < sources; i += stride) {
-        const ggnn_node v = __ldg(job.id + i);
+        const ggnn_node v = __ldg(b.id + i);
         int             hops = 0; // whose targets have v: the last ones, as targets are the next hop's too
-        for (int32_t h = job.hops; job.lists && h-- && i < size_of(job.targets[h]);) hops++;
+        for (int32_t h = b.num_hops; lists && h-- && i < size_of(b.hop[h].num_dst);) hops++;
         if (hops)
-            atomicAdd(reinterpret_cast<unsigned long long*>(job.lists + v),
+            atomicAdd(reinterpret_cast<unsigned long long*>(lists + v),
                       static_cast<unsigned long long>(hops));
-        if (job.rows) atomicAdd(reinterpret_cast<unsigned long long*>(job.rows + v), 1ull);
+        if (rows) atomicAdd(reinterpret_cast<unsigned long long*>(rows + v), 1ull);
     }
 }
 
-struct epoch_job {
-    ggnn_node*       seeds;
-    int64_t*         num_seeds;
-    ggnn_rng *       rng, rng_value;
-    const ggnn_node* ids;
-    int64_t          num_ids, first, count;
-    uint32_t         epoch;
-};
-
-static GGNNI_KERNEL(32, THREADS) epoch_batch(const __grid_constant__ epoch_job job)
+// Ids [first, first + count) in the order of an epoch.
+static GGNNI_KERNEL(32, THREADS)
+    epoch_batch(ggnn_node* seeds, int64_t* num_seeds, ggnn_rng* step, const ggnn_node* ids, int64_t num_ids,
+                ggnn_rng rng, uint32_t epoch, int64_t first, int64_t count)
 {
     const int64_t stride = static_cast<int64_t>(gridDim.x) * THREADS;
     if (blockIdx.x == 0 && threadIdx.x == 0) {
-        *job.num_seeds = job.count;
-        *job.rng = job.rng_value;
+        *num_seeds = count;
+        *step = rng;
     }
-    for (int64_t k = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; k < job.count; k += stride)
-        job.seeds[k] =
-            __ldg(job.ids + ggnn_shuffle(job.rng_value.seed, job.epoch, job.first + k, job.num_ids));
+    for (int64_t k = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; k < count; k += stride)
+        seeds[k] = __ldg(ids + ggnn_shuffle(rng.seed, epoch, first + k, num_ids));
 }
 
 } // namespace ggnni
@@ -3490,9 +3445,8 @@ static GGNNI_KERNEL(32, THREADS) epoch_batch(const __grid_constant__ epoch_job j
 cudaError_t ggnn_cuda_count_batch(int64_t* rows, int64_t* lists, const ggnn_batch* b, cudaStream_t stream)
 {
     GGNNI_CUDA_REQUIRE(b && b->num_hops >= 1 && !b->how.last_hop_global);
-    ggnni::count_job job = {rows, lists, b->id, {}, b->hop[b->num_hops - 1].num_src, b->num_hops};
-    for (int32_t h = 0; h < b->num_hops; h++) job.targets[h] = b->hop[h].num_dst;
-    return ggnni::launch(ggnni::count_ids, ggnni::blocks_for(job.sources.max), ggnni::THREADS, stream, job);
+    const int64_t blocks = ggnni::blocks_for(b->hop[b->num_hops - 1].num_src.max);
+    return ggnni::launch(ggnni::count_ids, blocks, ggnni::THREADS, stream, rows, lists, *b);
 }
 
 cudaError_t ggnn_cuda_epoch_batch(ggnn_node* seeds, int64_t* num_seeds, ggnn_rng* step, const ggnn_node* ids,
@@ -3503,25 +3457,24 @@ cudaError_t ggnn_cuda_epoch_batch(ggnn_node* seeds, int64_t* num_seeds, ggnn_rng
     const int64_t batches = (num_ids - 1) / batch_size + 1, first = i % batches * batch_size;
     const int64_t left = num_ids - first, count = left < batch_size ? left : batch_size;
     rng.step += static_cast<uint32_t>(i);
-    const ggnni::epoch_job job = {seeds, num_seeds, step,  rng,  ids,
-                                  num_ids, first,   count, first_epoch + static_cast<uint32_t>(i / batches)};
-    return ggnni::launch(ggnni::epoch_batch, ggnni::blocks_for(count), ggnni::THREADS, stream, job);
+    return ggnni::launch(ggnni::epoch_batch, ggnni::blocks_for(count), ggnni::THREADS, stream, seeds,
+                         num_seeds, step, ids, num_ids, rng, first_epoch + static_cast<uint32_t>(i / batches),
+                         first, count);
 }
 
 // ---- whole graph, transpose --------------------------------------------------------
 
 namespace ggnni {
 
-static GGNNI_KERNEL(32, WARP) write_counts(int64_t* counts, int64_t nodes, int64_t edges)
+// copied: all edges, or none where ids have 32 bits.
+static GGNNI_KERNEL(32, THREADS)
+    write_whole(int64_t* counts, int64_t nodes, int64_t edges, int32_t* copy, const ggnn_node* id,
+                int64_t copied)
 {
-    if (threadIdx.x < 3) counts[threadIdx.x] = threadIdx.x < 2 ? nodes : edges;
-}
-
-static GGNNI_KERNEL(32, THREADS) narrow_ids(int32_t* out, const ggnn_node* id, int64_t n)
-{
-    for (int64_t e = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; e < n;
-         e += static_cast<int64_t>(gridDim.x) * THREADS)
-        out[e] = static_cast<int32_t>(id[e]);
+    const int64_t thread = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
+    if (thread < 3) counts[thread] = thread < 2 ? nodes : edges;
+    for (int64_t e = thread; e < copied; e += static_cast<int64_t>(gridDim.x) * THREADS)
+        copy[e] = static_cast<int32_t>(id[e]);
 }
 
 // Each source's edges, of a block without repeats: left (num_src) was 0. A thread an edge.
@@ -3662,22 +3615,18 @@ cudaError_t ggnn_cuda_block_whole(ggnn_block* b, const ggnn_graph* g, int64_t* c
     GGNNI_CUDA_REQUIRE(g->num_nodes <= INT32_MAX && g->num_edges <= INT32_MAX);
     GGNNI_CUDA_REQUIRE(g->num_edges == 0 || copy || sizeof(ggnn_node) == sizeof(int32_t));
     const ggnn_csc* csc = &g->whole;
-    int64_t         nodes = g->num_nodes, edges = g->num_edges;
+    const int64_t   nodes = g->num_nodes, edges = g->num_edges;
+    const bool      copies = sizeof(ggnn_node) > sizeof(int32_t);
     *b = {};
     b->num_dst = {&counts[0], nodes};
     b->num_src = {&counts[1], nodes};
     b->num_edges = {&counts[2], edges};
     b->indptr = const_cast<int64_t*>(csc->indptr); // a block's arrays are read, unless it is written into
     b->weight = const_cast<float*>(csc->weight);
-    cudaError_t error = ggnni::launch(ggnni::write_counts, 1, ggnni::WARP, stream, counts, nodes, edges);
-    if constexpr (sizeof(ggnn_node) == sizeof(int32_t)) {
-        b->indices = reinterpret_cast<int32_t*>(const_cast<ggnn_node*>(csc->indices));
-        return error;
-    }
-    b->indices = copy;
-    int64_t blocks = ggnni::grid_of(ggnni::tiles_of(edges, ggnni::THREADS), ggnni::THREADS);
-    return ggnni::first_error(
-        error, ggnni::launch(ggnni::narrow_ids, blocks, ggnni::THREADS, stream, copy, csc->indices, edges));
+    b->indices = copies ? copy : reinterpret_cast<int32_t*>(const_cast<ggnn_node*>(csc->indices));
+    const int64_t copied = copies ? edges : 0;
+    return ggnni::launch(ggnni::write_whole, ggnni::blocks_for(copied), ggnni::THREADS, stream, counts, nodes,
+                         edges, copy, csc->indices, copied);
 }
 
 size_t ggnn_cuda_block_transpose_bytes(int64_t max_dst, int64_t max_src, int64_t max_edges)
