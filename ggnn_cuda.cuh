@@ -884,6 +884,7 @@ __device__ inline float exp2_rounded(float x)
 #define GGNN_CUDA_IMPLEMENTED
 
 #include <atomic>
+#include <type_traits>
 #include <cub/block/block_radix_sort.cuh>
 #include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>
@@ -3699,19 +3700,10 @@ namespace ggnni {
 
 // ---- chunks -----------------------------------------------------------------
 
-template <int BYTES> struct word_of;
-template <> struct word_of<16> {
-    using type = uint4;
-};
-template <> struct word_of<8> {
-    using type = uint2;
-};
-template <> struct word_of<4> {
-    using type = unsigned;
-};
-template <> struct word_of<2> {
-    using type = unsigned short;
-};
+template <int BYTES>
+using word_of = std::conditional_t<
+    BYTES == 16, uint4,
+    std::conditional_t<BYTES == 8, uint2, std::conditional_t<BYTES == 4, unsigned, unsigned short>>>;
 
 // N elements of a row: one load; one store of at most 16 bytes, or two.
 template <class T, int N> struct alignas(sizeof(T) * N) chunk {
@@ -3720,7 +3712,8 @@ template <class T, int N> struct alignas(sizeof(T) * N) chunk {
 
 template <int N, class T> __device__ inline chunk<T, N> load_chunk(const T* from)
 {
-    using word = typename word_of<static_cast<int>(sizeof(T)) * N>::type;
+    using word = word_of<static_cast<int>(sizeof(T)) * N>;
+    static_assert(sizeof(word) == sizeof(chunk<T, N>), "one load has at most 16 bytes");
     chunk<T, N> x;
     word        bits = __ldg(reinterpret_cast<const word*>(from));
     memcpy(&x, &bits, sizeof x);
@@ -3731,7 +3724,7 @@ template <int N, class T> __device__ inline chunk<T, N> load_chunk(const T* from
 template <bool STREAM, class T, int N> __device__ inline void store_chunk(T* to, const chunk<T, N>& x)
 {
     constexpr int BYTES = sizeof x < 16 ? static_cast<int>(sizeof x) : 16, WORDS = sizeof x / BYTES;
-    using word = typename word_of<BYTES>::type;
+    using word = word_of<BYTES>;
     word bits[WORDS];
     memcpy(bits, &x, sizeof x);
 #pragma unroll
@@ -3832,7 +3825,7 @@ __device__ inline void find_rows(const char* (&row)[U], const ggnn_store& from, 
     if (at.cached) {
 #pragma unroll
         for (int u = 0; u < U; u++)
-            if (at.cache_row && v[u] >= 0) r[u] = __ldg(at.cache_row + v[u]);
+            if (at.cache_row && v[u] >= 0) r[u] = static_cast<Id>(__ldg(at.cache_row + v[u]));
 #pragma unroll
         for (int u = 0; u < U; u++) {
             if (v[u] >= 0 && in_cache(at, r[u])) cached |= 1u << u;
@@ -3842,7 +3835,7 @@ __device__ inline void find_rows(const char* (&row)[U], const ggnn_store& from, 
     if (at.rank) {
 #pragma unroll
         for (int u = 0; u < U; u++)
-            if (v[u] >= 0 && !(cached >> u & 1)) r[u] = __ldg(at.rank + v[u]);
+            if (v[u] >= 0 && !(cached >> u & 1)) r[u] = static_cast<Id>(__ldg(at.rank + v[u]));
     }
 #pragma unroll
     for (int u = 0; u < U; u++) {
@@ -3852,6 +3845,21 @@ __device__ inline void find_rows(const char* (&row)[U], const ggnn_store& from, 
                                                  : place_beyond_cache(at, v[u], r[u]);
         if (takes(wanted, from.at.parts, place.slot))
             row[u] = static_cast<const char*>(from.base[place.slot]) + place.row * from.pitch;
+    }
+}
+
+// The same where mark[u] says that the row is.
+template <int U>
+__device__ inline void find_marked(const char* (&row)[U], const ggnn_store& from, const int64_t (&mark)[U],
+                                   tier wanted)
+{
+#pragma unroll
+    for (int u = 0; u < U; u++) {
+        const ggnn_place place = ggnn_marked(mark[u]);
+        row[u] = nullptr;
+        if (mark[u] < 0 || !takes(wanted, from.at.parts, place.slot)) continue;
+        const void* start = from.base ? from.base[place.slot] : from.rows;
+        row[u] = static_cast<const char*>(start) + place.row * from.pitch;
     }
 }
 
@@ -3865,70 +3873,26 @@ __device__ inline bool bases_allow(const ggnn_store& from, size_t bytes)
     return !__any_sync(ALL_LANES, bad);
 }
 
-template <class Id> struct rows_of_store { // row i is row id[i] of a store
+// Row i is row id[i] of a store: by node, position or index; or where id[i] says, a mark.
+template <class Id, bool MARKED = false> struct stored_rows {
     using key = Id;
-    using list = list_of_ids<Id>;
+    using list = std::conditional_t<MARKED, list_of_marks, list_of_ids<Id>>;
     ggnn_store  from;
     fast_layout at;
     const Id*   id;
     tier        wanted;
 
-    __device__ bool allow(size_t bytes) const { return bases_allow(from, bytes); }
     // Addresses of rows i, i + 1 ..; NULL from the `left`-th on.
     template <int U> __device__ void find(const char* (&row)[U], int64_t i, int64_t left) const
     {
         Id v[U];
 #pragma unroll
         for (int u = 0; u < U; u++) v[u] = u < left ? __ldg(id + i + u) : -1;
-        find_rows(row, from, at, v, wanted);
+        if constexpr (MARKED) find_marked(row, from, v, wanted);
+        else find_rows(row, from, at, v, wanted);
     }
 };
-struct stored_rows : rows_of_store<ggnn_node> {}; // by id
-#ifdef GGNN_NODE64
-using stored_edges = stored_rows;
-#else
-struct stored_edges : rows_of_store<int64_t> {}; // by position
-#endif
-
-struct rows_by_mark { // row i is where mark[i] says
-    using key = int64_t;
-    using list = list_of_marks;
-    ggnn_store     from;
-    fast_layout    at;
-    const int64_t* mark;
-    tier           wanted;
-
-    __device__ bool allow(size_t bytes) const { return bases_allow(from, bytes); }
-    template <int U> __device__ void find(const char* (&row)[U], int64_t i, int64_t left) const
-    {
-        int64_t word[U];
-#pragma unroll
-        for (int u = 0; u < U; u++) word[u] = u < left ? __ldg(mark + i + u) : -1;
-#pragma unroll
-        for (int u = 0; u < U; u++) {
-            const ggnn_place place = ggnn_marked(word[u]);
-            row[u] = nullptr;
-            if (word[u] < 0 || !takes(wanted, from.at.parts, place.slot)) continue;
-            const void* start = from.base ? from.base[place.slot] : from.rows;
-            row[u] = static_cast<const char*>(start) + place.row * from.pitch;
-        }
-    }
-};
-struct marked_rows : rows_by_mark {};
-
-struct indexed_rows { // row i is row index[i] of a matrix
-    using key = int32_t;
-    const char*    start;
-    int64_t        pitch;
-    const int32_t* index;
-
-    __device__ bool                  allow(size_t) const { return true; }
-    template <int U> __device__ void find(const char* (&row)[U], int64_t i, int64_t left) const
-    {
-#pragma unroll
-        for (int u = 0; u < U; u++) row[u] = u < left ? start + __ldg(index + i + u) * pitch : nullptr;
-    }
-};
+using marked_rows = stored_rows<int64_t, true>;
 
 // ---- copying ----------------------------------------------------------------
 
@@ -3996,7 +3960,7 @@ template <class In, class Out, int N, bool LINES, class Rows>
 static GGNNI_KERNEL(48, THREADS, copy_blocks<In, Out, N, Rows>())
     copy_rows(copy_job<Rows> job)
 {
-    if (N > 1 && !job.rows.allow(sizeof(In) * N))
+    if (N > 1 && !bases_allow(job.rows.from, sizeof(In) * N))
         copy_units<In, Out, 1, LINES>(job);
     else
         copy_units<In, Out, N, LINES>(job);
@@ -4012,10 +3976,12 @@ static GGNNI_KERNEL(32, THREADS)
 
 // ---- launches ---------------------------------------------------------------
 
-// blocks: 0, or the grid that reads whole lines.
+// In chunks of N elements, or the fewer that grain allows. blocks: the grid that reads whole lines.
 template <class In, class Out, int N, bool LINES, class Rows>
-inline cudaError_t launch_units(copy_job<Rows>& job, int64_t blocks, cudaStream_t stream)
+inline cudaError_t launch_copy(copy_job<Rows>& job, uint64_t grain, int64_t blocks, cudaStream_t stream)
 {
+    if (N > 1 && grain % N)
+        return launch_copy<In, Out, (N > 1 ? N / 2 : 1), LINES>(job, grain, blocks, stream);
     const int32_t units[2] = {job.width, job.width / N};
     for (int i = 0; i < 2; i++) job.units[i] = divide_by(LINES ? tiles_of(units[i], WARP) * WARP : units[i]);
     int64_t tiles = tiles_of(tiles_of(job.n.max, IN_FLIGHT) * job.units[1].by, THREADS);
@@ -4023,59 +3989,31 @@ inline cudaError_t launch_units(copy_job<Rows>& job, int64_t blocks, cudaStream_
     return launch(copy_rows<In, Out, N, LINES, Rows>, tiles ? blocks : 0, THREADS, stream, job);
 }
 
-template <class In, class Out, class Rows>
-inline cudaError_t launch_copy(copy_job<Rows>& job, uint64_t grain, cudaStream_t stream)
-{
-    constexpr int WIDEST = sizeof(In) + sizeof(Out) == 4 ? 8 : 4;
-    switch (chunk_elements(grain, WIDEST)) {
-    case 8: return launch_units<In, Out, WIDEST, false>(job, 0, stream);
-    case 4: return launch_units<In, Out, 4, false>(job, 0, stream);
-    case 2: return launch_units<In, Out, 2, false>(job, 0, stream);
-    default: return launch_units<In, Out, 1, false>(job, 0, stream);
-    }
-}
-
-// Rows of a store in the instances of all rows; in those of whole lines.
-struct by_chunks {
-    template <class In, class Out, class Rows>
-    static cudaError_t launch(copy_job<Rows>& job, uint64_t grain, int32_t, cudaStream_t stream)
-    {
-        return launch_copy<In, Out>(job, grain, stream);
-    }
-};
-struct by_lines {
-    template <class In, class Out, class Rows>
-    static cudaError_t launch(copy_job<Rows>& job, uint64_t grain, int32_t blocks, cudaStream_t stream)
-    {
-        constexpr int LINE = 4 / sizeof(In); // elements, for 32 lanes to have 128 bytes
-        return grain % LINE ? launch_units<In, Out, 1, true>(job, blocks, stream)
-                            : launch_units<In, Out, LINE, true>(job, blocks, stream);
-    }
-};
-
-template <class Units, class Rows>
+// The host's tier in whole lines, by so many blocks: 32 lanes have 128 bytes of a line.
+template <tier WANTED, class Rows>
 inline cudaError_t gather_tier(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
-                               const typename Rows::key* id, ggnn_count n, tier wanted, int32_t blocks,
-                               cudaStream_t stream)
+                               const typename Rows::key* id, ggnn_count n, cudaStream_t stream,
+                               int32_t blocks = 0)
 {
+    constexpr bool LINES = WANTED == HOST_TIER;
     GGNNI_CUDA_REQUIRE(ggnni_store_given(from, known(n)) && ggnni_type_known(as) && ids_given(id, n));
     GGNNI_CUDA_REQUIRE(can_count(from->traffic, from->at));
     GGNNI_CUDA_REQUIRE(ggnni_matrix_given(out, ld_out, known(n), from->width));
     uint64_t       pitch = static_cast<uint64_t>(from->pitch / ggnn_type_bytes(from->type));
     uint64_t       grain = grain_of(out, ld_out, as) | pitch | static_cast<uint64_t>(from->width);
-    Rows           rows = {{*from, layout_of(from->at), id, wanted}};
-    copy_job<Rows> job = {rows, out, ld_out, n, from->width, {}};
+    copy_job<Rows> job = {{*from, layout_of(from->at), id, WANTED}, out, ld_out, n, from->width, {}};
     cudaError_t    copied;
+    if (!from->base) grain |= grain_of(from->rows, 0, from->type);
     if (from->type == GGNN_F32 && as == GGNN_F32)
-        copied = Units::template launch<float, float>(job, grain, blocks, stream);
+        copied = launch_copy<float, float, LINES ? 1 : 4, LINES>(job, grain, blocks, stream);
     else if (from->type == GGNN_F32)
-        copied = Units::template launch<float, uint16_t>(job, grain, blocks, stream);
+        copied = launch_copy<float, uint16_t, LINES ? 1 : 4, LINES>(job, grain, blocks, stream);
     else if (as == GGNN_F32)
-        copied = Units::template launch<uint16_t, float>(job, grain, blocks, stream);
+        copied = launch_copy<uint16_t, float, LINES ? 2 : 4, LINES>(job, grain, blocks, stream);
     else
-        copied = Units::template launch<uint16_t, uint16_t>(job, grain, blocks, stream);
+        copied = launch_copy<uint16_t, uint16_t, LINES ? 2 : 8, LINES>(job, grain, blocks, stream);
     const typename Rows::list ids = {id, n};
-    return first_error(copied, count_traffic(ids, n.max, from->at, from->traffic, wanted, stream));
+    return first_error(copied, count_traffic(ids, n.max, from->at, from->traffic, WANTED, stream));
 }
 
 } // namespace ggnni
@@ -4084,7 +4022,7 @@ cudaError_t ggnn_cuda_gather(void* out, int64_t ld_out, ggnn_type as, const ggnn
                              const ggnn_node* id, ggnn_count n, cudaStream_t stream)
 {
     using namespace ggnni;
-    return gather_tier<by_chunks, stored_rows>(out, ld_out, as, from, id, n, ALL_TIERS, 0, stream);
+    return gather_tier<ALL_TIERS, stored_rows<ggnn_node>>(out, ld_out, as, from, id, n, stream);
 }
 
 cudaError_t ggnn_cuda_gather_edges(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
@@ -4092,14 +4030,14 @@ cudaError_t ggnn_cuda_gather_edges(void* out, int64_t ld_out, ggnn_type as, cons
 {
     using namespace ggnni;
     GGNNI_CUDA_REQUIRE(from && ggnni_edges_ranked(from));
-    return gather_tier<by_chunks, stored_edges>(out, ld_out, as, from, position, n, ALL_TIERS, 0, stream);
+    return gather_tier<ALL_TIERS, stored_rows<int64_t>>(out, ld_out, as, from, position, n, stream);
 }
 
 cudaError_t ggnn_cuda_gather_marked(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
                                     const int64_t* mark, ggnn_count n, cudaStream_t stream)
 {
     using namespace ggnni;
-    return gather_tier<by_chunks, marked_rows>(out, ld_out, as, from, mark, n, ALL_TIERS, 0, stream);
+    return gather_tier<ALL_TIERS, marked_rows>(out, ld_out, as, from, mark, n, stream);
 }
 
 cudaError_t ggnn_cuda_mark(int64_t* mark, const ggnn_layout* at, const ggnn_node* id, ggnn_count n,
@@ -4115,28 +4053,23 @@ cudaError_t ggnn_cuda_gather_device(void* out, int64_t ld_out, ggnn_type as, con
                                     const ggnn_node* id, ggnn_count n, cudaStream_t stream)
 {
     using namespace ggnni;
-    return gather_tier<by_chunks, stored_rows>(out, ld_out, as, from, id, n, DEVICE_TIERS, 0, stream);
+    return gather_tier<DEVICE_TIERS, stored_rows<ggnn_node>>(out, ld_out, as, from, id, n, stream);
 }
 cudaError_t ggnn_cuda_gather_host(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
                                   const ggnn_node* id, ggnn_count n, int32_t blocks, cudaStream_t stream)
 {
     GGNNI_CUDA_REQUIRE(blocks > 0);
     using namespace ggnni;
-    return gather_tier<by_lines, stored_rows>(out, ld_out, as, from, id, n, HOST_TIER, blocks, stream);
+    return gather_tier<HOST_TIER, stored_rows<ggnn_node>>(out, ld_out, as, from, id, n, stream, blocks);
 }
 
 cudaError_t ggnn_cuda_permute(void* out, int64_t ld_out, const void* inp, int64_t ld_inp, ggnn_type type,
                               int32_t width, const int32_t* index, ggnn_count n, cudaStream_t stream)
 {
-    GGNNI_CUDA_REQUIRE(ggnni_type_known(type) && n.max >= 0 && (index || ggnni::known(n) == 0));
-    GGNNI_CUDA_REQUIRE(ggnni_matrix_given(out, ld_out, ggnni::known(n), width));
-    GGNNI_CUDA_REQUIRE(ggnni_matrix_given(inp, ld_inp, ggnni::known(n), width));
-    uint64_t grain = ggnni::grain_of(out, ld_out, type) | ggnni::grain_of(inp, ld_inp, type) |
-                     static_cast<uint64_t>(width);
-    ggnni::indexed_rows rows = {static_cast<const char*>(inp), ld_inp * ggnn_type_bytes(type), index};
-    ggnni::copy_job<ggnni::indexed_rows> job = {rows, out, ld_out, n, width, {}};
-    return type == GGNN_F32 ? ggnni::launch_copy<float, float>(job, grain, stream)
-                            : ggnni::launch_copy<uint16_t, uint16_t>(job, grain, stream);
+    using namespace ggnni;
+    ggnn_store from = ggnn_store_plain(inp, 0, width, type);
+    from.pitch = ld_inp * ggnn_type_bytes(type);
+    return gather_tier<ALL_TIERS, stored_rows<int32_t>>(out, ld_out, type, &from, index, n, stream);
 }
 
 namespace ggnni {
