@@ -3065,12 +3065,6 @@ static GGNNI_KERNEL(40, THREADS) place_rows(const __grid_constant__ hop_job job)
 
 // ---- the chain ------------------------------------------------------------------
 
-// Where the sampled ids go: neighbor, or indices, in which they are then renumbered.
-inline ggnn_node* ids_of(const ggnn_block* hop)
-{
-    return hop->neighbor ? hop->neighbor : reinterpret_cast<ggnn_node*>(hop->indices);
-}
-
 // Whether g is of the size that the batch was planned for.
 inline bool fits(const ggnn_batch* b, const ggnn_graph* g)
 {
@@ -3103,7 +3097,7 @@ inline hop_job job_of_hop(const ggnn_cuda_batch* b, const ggnn_graph* g, const g
     job.walk = b->how.walk;
     job.workspace = scratch.sample;
     job.seen = b->table;
-    job.id = ids_of(hop);
+    job.id = hop->neighbor ? hop->neighbor : reinterpret_cast<ggnn_node*>(hop->indices); // to be renumbered
     if (b->table.kind == GGNN_UNIQUE_DIRECT || b->table.group == 1)
         job.place = reinterpret_cast<uint32_t*>(hop->indices);
     return job;
@@ -4252,14 +4246,12 @@ inline peer_loan& loan_of(const ggnn_cuda_peers* p, int32_t peer, int32_t loan)
 }
 inline void*& opened_of(const ggnn_cuda_peers* p, int32_t peer, int32_t loan)
 {
-    void** all = reinterpret_cast<void**>(&loan_of(p, p->peers, 0));
-    return all[(static_cast<size_t>(p->self) * static_cast<size_t>(p->peers) + static_cast<size_t>(peer)) *
-                   static_cast<size_t>(p->loans) +
-               static_cast<size_t>(loan)];
+    const int64_t at = (static_cast<int64_t>(p->self) * p->peers + peer) * p->loans + loan;
+    return reinterpret_cast<void**>(&loan_of(p, p->peers, 0))[at];
 }
 
-inline cudaError_t peer_fault(ggnn_cuda_fault* fault, cudaError_t error, const char* what, int32_t from,
-                              int32_t to, int32_t peer)
+inline cudaError_t peer_fault(ggnn_cuda_fault* fault, cudaError_t error, const char* what = nullptr,
+                              int32_t from = -1, int32_t to = -1, int32_t peer = -1)
 {
     if (fault) *fault = {error == cudaSuccess ? nullptr : what, from, to, peer};
     return error;
@@ -4322,12 +4314,6 @@ inline int64_t process_start() // beside the id, which another process may have 
     return nanoseconds;
 }
 
-inline bool drives_its_device(const ggnn_cuda_peers* p)
-{
-    int device = -1;
-    return cudaGetDevice(&device) == cudaSuccess && device == p->device;
-}
-
 // Another process's memory: opened once.
 inline cudaError_t open_loan(const ggnn_cuda_peers* p, int32_t peer, int32_t loan, ggnn_cuda_fault* fault)
 {
@@ -4358,13 +4344,15 @@ inline cudaError_t open_loan(const ggnn_cuda_peers* p, int32_t peer, int32_t loa
 inline bool has_joined(const ggnn_cuda_peers* p) { return p && p->shared; }
 
 // The address of what a source lends, NULL where that has no bytes.
-inline cudaError_t borrow(const char** start, size_t* bytes, const ggnn_cuda_peers* p,
+inline cudaError_t borrow(const void** start, size_t* bytes, const ggnn_cuda_peers* p,
                           ggnn_cuda_source source, ggnn_cuda_fault* fault)
 {
+    int device = -1;
     *start = nullptr;
     *bytes = 0;
-    if (source.peer < 0) return peer_fault(fault, cudaSuccess, nullptr, -1, -1, -1);
-    if (source.peer >= p->peers || source.loan < 0 || source.loan >= p->loans || !drives_its_device(p))
+    if (source.peer < 0) return peer_fault(fault, cudaSuccess);
+    if (source.peer >= p->peers || source.loan < 0 || source.loan >= p->loans ||
+        cudaGetDevice(&device) != cudaSuccess || device != p->device)
         return peer_fault(fault, cudaErrorInvalidValue,
                           "no such peer, no such loan, or not this peer's device", p->device, -1,
                           source.peer);
@@ -4414,7 +4402,7 @@ cudaError_t ggnn_cuda_link(const int* device, int32_t n, ggnn_cuda_fault* fault)
 {
     GGNNI_CUDA_REQUIRE(n >= 0 && (device || n == 0));
     int         current = 0;
-    cudaError_t error = ggnni::peer_fault(fault, cudaGetDevice(&current), "no device", -1, -1, -1);
+    cudaError_t error = ggnni::peer_fault(fault, cudaGetDevice(&current), "no device");
     for (int enable = 0; enable < 2; enable++)
         for (int32_t i = 0; i < n && error == cudaSuccess; i++) {
             if (enable) error = cudaSetDevice(device[i]);
@@ -4505,7 +4493,7 @@ cudaError_t ggnn_cuda_peers_lend_lists(const ggnn_cuda_peers* p, int32_t loan, c
 cudaError_t ggnn_cuda_peers_check(const ggnn_cuda_peers* p, ggnn_cuda_fault* fault)
 {
     GGNNI_CUDA_REQUIRE(ggnni::has_joined(p));
-    cudaError_t error = ggnni::peer_fault(fault, cudaSuccess, nullptr, -1, -1, -1);
+    cudaError_t error = ggnni::peer_fault(fault, cudaSuccess);
     for (int32_t peer = 0; peer < p->peers && error == cudaSuccess; peer++)
         error = ggnni::check_peer(p, peer, ggnni::PEER_GONE, fault);
     return error;
@@ -4526,20 +4514,17 @@ cudaError_t ggnn_cuda_peers_wait(const ggnn_cuda_peers* p, ggnn_cuda_fault* faul
         }
         if (missing) ggnni::pause_for_peers();
     }
-    return ggnni::peer_fault(fault, cudaSuccess, nullptr, -1, -1, -1);
+    return ggnni::peer_fault(fault, cudaSuccess);
 }
 
 cudaError_t ggnn_cuda_peers_rows(const void** base, const ggnn_cuda_peers* p, const ggnn_cuda_source* source,
                                  int32_t parts, ggnn_cuda_fault* fault)
 {
     GGNNI_CUDA_REQUIRE(ggnni::has_joined(p) && parts >= 0 && (parts == 0 || (base && source)));
-    cudaError_t error = ggnni::peer_fault(fault, cudaSuccess, nullptr, -1, -1, -1);
+    cudaError_t error = ggnni::peer_fault(fault, cudaSuccess);
     size_t      bytes;
-    for (int32_t i = 0; i < parts && error == cudaSuccess; i++) {
-        const char* start;
-        error = ggnni::borrow(&start, &bytes, p, source[i], fault);
-        base[i] = start;
-    }
+    for (int32_t i = 0; i < parts && error == cudaSuccess; i++)
+        error = ggnni::borrow(base + i, &bytes, p, source[i], fault);
     return error;
 }
 
@@ -4547,16 +4532,16 @@ cudaError_t ggnn_cuda_peers_lists(ggnn_csc* part, const ggnn_cuda_peers* p, cons
                                   int32_t parts, ggnn_cuda_fault* fault)
 {
     GGNNI_CUDA_REQUIRE(ggnni::has_joined(p) && parts >= 0 && (parts == 0 || (part && source)));
-    cudaError_t error = ggnni::peer_fault(fault, cudaSuccess, nullptr, -1, -1, -1);
+    cudaError_t error = ggnni::peer_fault(fault, cudaSuccess);
     for (int32_t i = 0; i < parts && error == cudaSuccess; i++) {
-        const char* array[4] = {};
+        const void* array[4] = {};
         size_t      bytes[4] = {};
         for (int32_t j = 0; j < 4 && error == cudaSuccess; j++)
             error = ggnni::borrow(array + j, bytes + j, p, {source[i].peer, source[i].loan + j}, fault);
-        part[i].indptr = reinterpret_cast<const int64_t*>(array[0]);
-        part[i].first = reinterpret_cast<const int64_t*>(array[1]);
-        part[i].indices = reinterpret_cast<const ggnn_node*>(array[2]);
-        part[i].weight = reinterpret_cast<const float*>(array[3]);
+        part[i].indptr = static_cast<const int64_t*>(array[0]);
+        part[i].first = static_cast<const int64_t*>(array[1]);
+        part[i].indices = static_cast<const ggnn_node*>(array[2]);
+        part[i].weight = static_cast<const float*>(array[3]);
         part[i].num_edges = static_cast<int64_t>(bytes[2] / sizeof(ggnn_node));
     }
     return error;
@@ -4565,7 +4550,7 @@ cudaError_t ggnn_cuda_peers_lists(ggnn_csc* part, const ggnn_cuda_peers* p, cons
 cudaError_t ggnn_cuda_peers_close(ggnn_cuda_peers* p, ggnn_cuda_fault* fault)
 {
     GGNNI_CUDA_REQUIRE(p);
-    cudaError_t error = ggnni::peer_fault(fault, cudaSuccess, nullptr, -1, -1, -1);
+    cudaError_t error = ggnni::peer_fault(fault, cudaSuccess);
     if (!p->shared) return error;
     error = cudaDeviceSynchronize();
     for (int32_t peer = 0; peer < p->peers; peer++)
@@ -4597,11 +4582,6 @@ struct host_memory {
     host_memory(const host_memory&) = delete;
     ~host_memory() { free(at); }
 };
-
-inline cudaError_t dist_fault(ggnn_cuda_fault* fault, cudaError_t error, const char* what)
-{
-    return error == cudaSuccess ? error : peer_fault(fault, error, what, -1, -1, -1);
-}
 
 template <class T> cudaError_t send_array(const T* to, const void* from, int64_t n)
 {
@@ -4698,11 +4678,8 @@ inline const void* pin_array(ggnn_cuda_dist* d, int i, const void* from, size_t 
     return memcpy(d->copy[i], from, bytes);
 }
 
-struct host_tier { // where the whole arrays are read, pinned: indptr, indices, weight, rows
-    const void* array[4];
-};
-
-inline cudaError_t pin_host(host_tier* host, ggnn_cuda_dist* d, const ggnn_dist* plan)
+// host: where the whole arrays are read, pinned: indptr, indices, weight, rows; NULL where they are not.
+inline cudaError_t pin_host(const void* (&host)[4], ggnn_cuda_dist* d, const ggnn_dist* plan)
 {
     const ggnn_csc& all = plan->whole.whole;
     const int64_t   n = plan->whole.num_nodes, edges = plan->whole.num_edges;
@@ -4712,27 +4689,12 @@ inline cudaError_t pin_host(host_tier* host, ggnn_cuda_dist* d, const ggnn_dist*
                                 edges * static_cast<int64_t>(sizeof(ggnn_node)),
                                 edges * static_cast<int64_t>(sizeof(float)), n * plan->all_rows.pitch};
     for (int i = 0; i < 4; i++) {
-        host->array[i] = nullptr;
+        host[i] = nullptr;
         if (!array[i] || bytes[i] == 0 || !(i == 3 ? rows : lists)) continue;
-        host->array[i] = pin_array(d, i, array[i], static_cast<size_t>(bytes[i]));
-        if (!host->array[i]) return cudaErrorMemoryAllocation;
+        host[i] = pin_array(d, i, array[i], static_cast<size_t>(bytes[i]));
+        if (!host[i]) return cudaErrorMemoryAllocation;
     }
     return cudaSuccess;
-}
-
-// The host tier's slots of a plan, at the current device's addresses.
-inline cudaError_t map_host(const ggnn_dist* plan, const host_tier& host)
-{
-    void*       at[4] = {};
-    cudaError_t error = cudaSuccess;
-    for (int i = 0; i < 4 && error == cudaSuccess; i++)
-        if (host.array[i]) error = cudaHostGetDevicePointer(&at[i], const_cast<void*>(host.array[i]), 0);
-    const int32_t slot = plan->graph.at.parts;
-    ggnn_csc&     lists = const_cast<ggnn_csc*>(plan->graph.part)[slot]; // in the workspace
-    lists = {static_cast<int64_t*>(at[0]), nullptr, static_cast<ggnn_node*>(at[1]),
-             static_cast<float*>(at[2]), plan->whole.num_edges};
-    const_cast<const void**>(plan->rows.base)[slot] = at[3];
-    return error;
 }
 
 // Where the plan's tables and ranks lie on the device, one after the other; without `to`: their bytes alone.
@@ -4762,51 +4724,45 @@ inline cudaError_t place_tables(ggnn_cuda_dist* d, const ggnn_dist* plan, char* 
     return error;
 }
 
-inline cudaError_t make_tables(ggnn_cuda_dist* d, ggnn_dist* plan, void* const* part, const host_tier& host)
+// The tables of all parts and of the host tier, at the current device's addresses.
+inline cudaError_t make_tables(ggnn_cuda_dist* d, ggnn_dist* plan, void* const* part,
+                               const void* const (&host)[4])
 {
-    if (ggnn_dist_open(plan, part) != GGNN_OK) return cudaErrorInvalidValue;
-    cudaError_t error = map_host(plan, host);
+    void*       at[4] = {};
+    cudaError_t error = ggnn_dist_open(plan, part) == GGNN_OK ? cudaSuccess : cudaErrorInvalidValue;
+    for (int i = 0; i < 4 && error == cudaSuccess; i++)
+        if (host[i]) error = cudaHostGetDevicePointer(&at[i], const_cast<void*>(host[i]), 0);
+    if (error != cudaSuccess) return error;
+    const int32_t slot = plan->graph.at.parts; // its tables lie in the workspace
+    const_cast<const void**>(plan->rows.base)[slot] = at[3];
+    const_cast<ggnn_csc*>(plan->graph.part)[slot] = {
+        static_cast<int64_t*>(at[0]), nullptr, static_cast<ggnn_node*>(at[1]), static_cast<float*>(at[2]),
+        plan->whole.num_edges};
     place_tables(d, plan, nullptr);
-    if (error == cudaSuccess) error = cudaMalloc(&d->tables, static_cast<size_t>(d->table_bytes));
+    error = cudaMalloc(&d->tables, static_cast<size_t>(d->table_bytes));
     if (error == cudaSuccess) error = place_tables(d, plan, static_cast<char*>(d->tables));
     return first_error(error, cudaDeviceSynchronize());
 }
 
-// Where this peer reads each part.
-inline cudaError_t borrow_parts(void** part, const ggnn_cuda_peers* p, const ggnn_dist* plan,
-                                ggnn_cuda_fault* fault)
+// A peer's own part is lent, and all are borrowed: where it reads each.
+inline cudaError_t share_parts(void** part, const ggnn_cuda_dist* d, const ggnn_dist* plan,
+                               ggnn_cuda_fault* fault)
 {
-    cudaError_t error = cudaSuccess;
+    const ggnn_cuda_peers* p = &d->peers;
+    size_t                 bytes = static_cast<size_t>(d->part_bytes);
+    cudaError_t            error = ggnn_cuda_peers_lend(p, 0, d->part, 0, bytes);
+    peer_fault(fault, error, "a part cannot be lent");
+    if (error == cudaSuccess) error = ggnn_cuda_peers_wait(p, fault);
     for (int32_t q = 0; q < p->peers && error == cudaSuccess; q++) {
-        const char* start;
-        size_t      bytes;
+        const void* start;
         error = borrow(&start, &bytes, p, {q, 0}, fault);
         if (error == cudaSuccess && bytes != plan->part[q].bytes)
             error = peer_fault(fault, cudaErrorInvalidValue,
                                "a peer's part has another size: its data, ratios or ranking differ", -1, -1,
                                q);
-        part[q] = const_cast<char*>(start);
+        part[q] = const_cast<void*>(start);
     }
     return error;
-}
-
-// A peer's parts: its own is lent, all are borrowed.
-inline cudaError_t share_parts(void** part, const ggnn_cuda_dist* d, const ggnn_dist* plan,
-                               ggnn_cuda_fault* fault)
-{
-    const size_t bytes = static_cast<size_t>(d->part_bytes);
-    cudaError_t  error = dist_fault(fault, ggnn_cuda_peers_lend(&d->peers, 0, d->part, 0, bytes),
-                                    "a part cannot be lent");
-    if (error == cudaSuccess) error = ggnn_cuda_peers_wait(&d->peers, fault);
-    return error == cudaSuccess ? borrow_parts(part, &d->peers, plan, fault) : error;
-}
-
-inline cudaError_t plan_dist(ggnn_dist* plan, const ggnn_dist_data* from, void* work, ggnn_cuda_fault* fault)
-{
-    ggnn_fault why = {};
-    if (!work) return dist_fault(fault, cudaErrorMemoryAllocation, "no memory of the host for the plan");
-    if (ggnn_dist_plan(plan, from, work, &why) == GGNN_OK) return cudaSuccess;
-    return dist_fault(fault, cudaErrorInvalidValue, why.what);
 }
 
 // n devices' parts and tables: of one thread, or of a peer, which has joined.
@@ -4815,22 +4771,26 @@ inline cudaError_t fill_dist(ggnn_cuda_dist* d, int32_t n, const ggnn_dist_data*
     const bool        alone = !has_joined(&d->peers);
     const host_memory work(ggnn_dist_bytes(from->graph.num_nodes, from->parts));
     ggnn_dist         plan;
-    host_tier         host;
+    ggnn_fault        why = {};
+    const void*       host[4];
     void*             part[GGNN_CUDA_PARTS_MAX] = {};
-    cudaError_t       error = plan_dist(&plan, from, work.at, fault);
+    cudaError_t       error = cudaSuccess;
+    if (!work.at) return peer_fault(fault, cudaErrorMemoryAllocation, "no memory of the host for the plan");
+    if (ggnn_dist_plan(&plan, from, work.at, &why) != GGNN_OK)
+        return peer_fault(fault, cudaErrorInvalidValue, why.what);
     for (int32_t i = 0; i < n && error == cudaSuccess; i++) {
         error = cudaSetDevice(d[i].device);
         if (error == cudaSuccess) error = make_part(d + i, &plan, alone ? i : d->peers.self);
-        dist_fault(fault, error, "a part could not be allocated and filled");
+        peer_fault(fault, error, "a part could not be allocated and filled");
         part[i] = d[i].part;
     }
     if (error == cudaSuccess)
-        error = dist_fault(fault, pin_host(&host, d, &plan), "the host tier could not be pinned");
+        error = peer_fault(fault, pin_host(host, d, &plan), "the host tier could not be pinned");
     if (error == cudaSuccess && !alone) error = share_parts(part, d, &plan, fault);
     for (int32_t i = 0; i < n && error == cudaSuccess; i++) {
         error = cudaSetDevice(d[i].device);
         if (error == cudaSuccess) error = make_tables(d + i, &plan, part, host);
-        dist_fault(fault, error, "the tables of parts could not be made");
+        peer_fault(fault, error, "the tables of parts could not be made");
     }
     if (error == cudaSuccess && !alone) error = ggnn_cuda_peers_wait(&d->peers, fault); // all have opened
     return error;
@@ -4842,19 +4802,19 @@ cudaError_t ggnn_cuda_dist_open(ggnn_cuda_dist* d, const ggnn_dist_data* from, c
                                 void* shared, int32_t self, ggnn_cuda_fault* fault)
 {
     if (!d || !from || (device == nullptr) == (shared == nullptr))
-        return ggnni::dist_fault(fault, cudaErrorInvalidValue, "not d, data, and device or shared alone");
+        return ggnni::peer_fault(fault, cudaErrorInvalidValue, "not d, data, and device or shared alone");
     if (from->parts < 1 || from->parts > GGNN_CUDA_PARTS_MAX)
-        return ggnni::dist_fault(fault, cudaErrorInvalidValue, "parts are not 1 to GGNN_CUDA_PARTS_MAX");
+        return ggnni::peer_fault(fault, cudaErrorInvalidValue, "parts are not 1 to GGNN_CUDA_PARTS_MAX");
     const int32_t n = device ? from->parts : 1;
     int           current = 0;
-    cudaError_t   error = ggnni::peer_fault(fault, cudaGetDevice(&current), "no device", -1, -1, -1);
+    cudaError_t   error = ggnni::peer_fault(fault, cudaGetDevice(&current), "no device");
     for (int32_t i = 0; i < n; i++) {
         d[i] = {};
         d[i].device = device ? device[i] : current;
     }
     if (error == cudaSuccess && device) error = ggnn_cuda_link(device, n, fault);
     if (error == cudaSuccess && !device)
-        error = ggnni::dist_fault(fault, ggnn_cuda_peers_join(&d->peers, shared, from->parts, self, 1),
+        error = ggnni::peer_fault(fault, ggnn_cuda_peers_join(&d->peers, shared, from->parts, self, 1),
                                   "no such peer, or it has joined already or was given up");
     if (error == cudaSuccess) error = ggnni::fill_dist(d, n, from, fault);
     if (error != cudaSuccess) {
@@ -4869,7 +4829,7 @@ cudaError_t ggnn_cuda_dist_close(ggnn_cuda_dist* d, int32_t n, ggnn_cuda_fault* 
 {
     GGNNI_CUDA_REQUIRE(n >= 0 && (d || n == 0));
     int         current = 0;
-    cudaError_t error = ggnni::peer_fault(fault, cudaGetDevice(&current), "no device", -1, -1, -1);
+    cudaError_t error = ggnni::peer_fault(fault, cudaGetDevice(&current), "no device");
     if (n == 1 && error == cudaSuccess) error = ggnn_cuda_peers_close(&d->peers, fault);
     for (int32_t i = 0; i < n; i++) // all, before any part is freed
         if (d[i].tables && cudaSetDevice(d[i].device) == cudaSuccess)
@@ -4884,8 +4844,7 @@ cudaError_t ggnn_cuda_dist_close(ggnn_cuda_dist* d, int32_t n, ggnn_cuda_fault* 
             if (array) error = ggnni::first_error(error, cudaFreeHost(array));
         d[i] = {};
     }
-    error = ggnni::first_error(error, cudaSetDevice(current));
-    return error;
+    return ggnni::first_error(error, cudaSetDevice(current));
 }
 #endif
 
