@@ -3190,16 +3190,15 @@ inline cudaError_t sample_block(ggnn_cuda_batch* b, const ggnn_graph* g, const g
     return number_targets(b, chained ? g : nullptr, h + 1, sources, job.place != nullptr, scratch, stream);
 }
 
-// The seeds, and hops [first, last).
-inline cudaError_t relabel_batch(const ggnn_cuda_batch* b, bool seeds, int32_t first, int32_t last,
-                                 cudaStream_t stream)
+// The seeds and all hops; or the last hop.
+inline cudaError_t relabel_batch(const ggnn_cuda_batch* b, bool all, cudaStream_t stream)
 {
     relabel_job job = {};
     int64_t     most = 0;
     job.seen = b->table;
     job.list = b->id;
-    if (seeds) job.part[job.parts++] = {b->seed_local, b->num_seeds, b->hop[0].num_dst.n, nullptr, nullptr};
-    for (int32_t h = first; h < last; h++) {
+    if (all) job.part[job.parts++] = {b->seed_local, b->num_seeds, b->hop[0].num_dst.n, nullptr, nullptr};
+    for (int32_t h = all ? 0 : b->num_hops - 1; h < b->num_hops; h++) {
         const ggnn_block* hop = &b->hop[h];
         if (!hop->indices) continue;
         job.part[job.parts++] = {hop->indices, hop->num_edges, hop->num_src.n, hop->neighbor, hop->repeats};
@@ -3263,15 +3262,14 @@ cudaError_t ggnn_cuda_batch_begin(ggnn_cuda_batch* b, const ggnn_node* seeds, gg
                                   cudaStream_t stream)
 {
     cudaError_t error = ggnni::number_seeds(b, nullptr, seeds, num_seeds, stream);
-    return error == cudaSuccess ? ggnni::relabel_batch(b, true, 0, 0, stream) : error;
+    return error == cudaSuccess ? ggnni::relabel_batch(b, true, stream) : error;
 }
 
 cudaError_t ggnn_cuda_sample_hop(ggnn_cuda_batch* b, const ggnn_graph* g, const ggnn_rng* rng,
                                  cudaStream_t stream)
 {
     cudaError_t error = ggnni::sample_block(b, g, rng, false, stream);
-    if (error != cudaSuccess) return error;
-    return ggnni::relabel_batch(b, false, b->num_hops - 1, b->num_hops, stream);
+    return error == cudaSuccess ? ggnni::relabel_batch(b, false, stream) : error;
 }
 
 cudaError_t ggnn_cuda_sample(ggnn_cuda_batch* b, const ggnn_graph* g, const ggnn_rng* rng,
@@ -3281,7 +3279,7 @@ cudaError_t ggnn_cuda_sample(ggnn_cuda_batch* b, const ggnn_graph* g, const ggnn
     cudaError_t error = ggnni::number_seeds(b, g, seeds, num_seeds, stream);
     while (error == cudaSuccess && b->num_hops < b->how.num_hops)
         error = ggnni::sample_block(b, g, rng, true, stream);
-    return error == cudaSuccess ? ggnni::relabel_batch(b, true, 0, b->num_hops, stream) : error;
+    return error == cudaSuccess ? ggnni::relabel_batch(b, true, stream) : error;
 }
 
 // ---- a compact copy ----------------------------------------------------------------
@@ -3798,6 +3796,15 @@ template <class Out, class In, int N> __device__ inline chunk<Out, N> convert(co
 // ---- where rows are ---------------------------------------------------------
 
 enum { IN_FLIGHT = 4 }; // chunks that a thread reads before it uses the first
+
+// The address of the row at a place; NULL where that is of another tier.
+__device__ inline const char* row_at(const ggnn_store& from, ggnn_place place, tier wanted)
+{
+    if (!takes(wanted, from.at.parts, place.slot)) return nullptr;
+    const void* start = from.base ? from.base[place.slot] : from.rows;
+    return static_cast<const char*>(start) + place.row * from.pitch;
+}
+
 // Addresses of rows v[u] of a store; NULL where v[u] is negative or of another tier. Cache rows, then the
 // ranks of those that are not cached, then bases are read side by side: one latency each.
 template <int U, class Id>
@@ -3837,23 +3844,7 @@ __device__ inline void find_rows(const char* (&row)[U], const ggnn_store& from, 
         if (v[u] < 0) continue;
         const ggnn_place place = cached >> u & 1 ? ggnn_place{from.at.parts + 1, r[u]}
                                                  : place_beyond_cache(at, v[u], r[u]);
-        if (takes(wanted, from.at.parts, place.slot))
-            row[u] = static_cast<const char*>(from.base[place.slot]) + place.row * from.pitch;
-    }
-}
-
-// The same where mark[u] says that the row is.
-template <int U>
-__device__ inline void find_marked(const char* (&row)[U], const ggnn_store& from, const int64_t (&mark)[U],
-                                   tier wanted)
-{
-#pragma unroll
-    for (int u = 0; u < U; u++) {
-        const ggnn_place place = ggnn_marked(mark[u]);
-        row[u] = nullptr;
-        if (mark[u] < 0 || !takes(wanted, from.at.parts, place.slot)) continue;
-        const void* start = from.base ? from.base[place.slot] : from.rows;
-        row[u] = static_cast<const char*>(start) + place.row * from.pitch;
+        row[u] = row_at(from, place, wanted);
     }
 }
 
@@ -3882,8 +3873,10 @@ template <class Id, bool MARKED = false> struct stored_rows {
         Id v[U];
 #pragma unroll
         for (int u = 0; u < U; u++) v[u] = u < left ? __ldg(id + i + u) : -1;
-        if constexpr (MARKED) find_marked(row, from, v, wanted);
-        else find_rows(row, from, at, v, wanted);
+        if (!MARKED) return find_rows(row, from, at, v, wanted);
+#pragma unroll
+        for (int u = 0; u < U; u++)
+            row[u] = v[u] < 0 ? nullptr : row_at(from, ggnn_marked(v[u]), wanted);
     }
 };
 using marked_rows = stored_rows<int64_t, true>;
@@ -3993,11 +3986,11 @@ inline cudaError_t gather_tier(void* out, int64_t ld_out, ggnn_type as, const gg
     GGNNI_CUDA_REQUIRE(ggnni_store_given(from, known(n)) && ggnni_type_known(as) && ids_given(id, n));
     GGNNI_CUDA_REQUIRE(can_count(from->traffic, from->at));
     GGNNI_CUDA_REQUIRE(ggnni_matrix_given(out, ld_out, known(n), from->width));
-    uint64_t       pitch = static_cast<uint64_t>(from->pitch / ggnn_type_bytes(from->type));
-    uint64_t       grain = grain_of(out, ld_out, as) | pitch | static_cast<uint64_t>(from->width);
+    const int64_t  pitch = from->pitch / ggnn_type_bytes(from->type); // where a base begins the kernel sees
+    uint64_t       grain = grain_of(out, ld_out, as) | static_cast<uint64_t>(from->width);
     copy_job<Rows> job = {{*from, layout_of(from->at), id, WANTED}, out, ld_out, n, from->width, {}};
     cudaError_t    copied;
-    if (!from->base) grain |= grain_of(from->rows, 0, from->type);
+    grain |= grain_of(from->base ? nullptr : from->rows, pitch, from->type);
     if (from->type == GGNN_F32 && as == GGNN_F32)
         copied = launch_copy<float, float, LINES ? 1 : 4, LINES>(job, grain, blocks, stream);
     else if (from->type == GGNN_F32)
