@@ -3873,10 +3873,10 @@ template <class Id, bool MARKED = false> struct stored_rows {
         Id v[U];
 #pragma unroll
         for (int u = 0; u < U; u++) v[u] = u < left ? __ldg(id + i + u) : -1;
-        if (!MARKED) return find_rows(row, from, at, v, wanted);
+        if (!MARKED) find_rows(row, from, at, v, wanted);
 #pragma unroll
         for (int u = 0; u < U; u++)
-            row[u] = v[u] < 0 ? nullptr : row_at(from, ggnn_marked(v[u]), wanted);
+            if (MARKED) row[u] = v[u] < 0 ? nullptr : row_at(from, ggnn_marked(v[u]), wanted);
     }
 };
 using marked_rows = stored_rows<int64_t, true>;
