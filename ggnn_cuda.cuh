@@ -884,6 +884,7 @@ __device__ inline float exp2_rounded(float x)
 #define GGNN_CUDA_IMPLEMENTED
 
 #include <atomic>
+#include <type_traits>
 #include <cub/block/block_radix_sort.cuh>
 #include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>
@@ -3064,12 +3065,6 @@ static GGNNI_KERNEL(40, THREADS) place_rows(const __grid_constant__ hop_job job)
 
 // ---- the chain ------------------------------------------------------------------
 
-// Where the sampled ids go: neighbor, or indices, in which they are then renumbered.
-inline ggnn_node* ids_of(const ggnn_block* hop)
-{
-    return hop->neighbor ? hop->neighbor : reinterpret_cast<ggnn_node*>(hop->indices);
-}
-
 // Whether g is of the size that the batch was planned for.
 inline bool fits(const ggnn_batch* b, const ggnn_graph* g)
 {
@@ -3102,41 +3097,35 @@ inline hop_job job_of_hop(const ggnn_cuda_batch* b, const ggnn_graph* g, const g
     job.walk = b->how.walk;
     job.workspace = scratch.sample;
     job.seen = b->table;
-    job.id = ids_of(hop);
+    job.id = hop->neighbor ? hop->neighbor : reinterpret_cast<ggnn_node*>(hop->indices); // to be renumbered
     if (b->table.kind == GGNN_UNIQUE_DIRECT || b->table.group == 1)
         job.place = reinterpret_cast<uint32_t*>(hop->indices);
     return job;
 }
-
-// What numbering does for the hop that comes after it.
-struct chain_link {
-    bool            counts; // what its targets take
-    next_hop<false> next;
-};
 
 inline bool counts_alone(ggnn_method method) // by kernels of its own: the degree does not tell
 {
     return ggnn_method_has(method, GGNN_METHOD_WEIGHS | GGNN_METHOD_WALKS);
 }
 
-// To hop h; NULL as g: a step called by itself.
-inline chain_link link_to(const ggnn_cuda_batch* b, const ggnn_graph* g, int32_t h,
-                          const batch_scratch& scratch)
+// Numbers what job lists, the targets of hop h, and counts what they take of g there. g NULL: a step called
+// by itself.
+inline cudaError_t number_targets(const ggnn_cuda_batch* b, const ggnn_graph* g, int32_t h, unique_job job,
+                                  bool inserted, const batch_scratch& scratch, cudaStream_t stream)
 {
-    chain_link link = {};
-    link.counts = g && h < b->how.num_hops && !counts_alone(b->how.method);
-    if (!link.counts) return link;
-    link.next = {job_of_hop(b, g, nullptr, h, scratch), scratch.count, scratch.state->row_sum};
-    return link;
-}
-
-inline cudaError_t launch_numbering(unique_job job, bool inserted, const chain_link& link,
-                                    cudaStream_t stream)
-{
-    if (!link.counts) return number_ids(job, inserted, no_next(), stream);
-    job.next_sum = link.next.sum;
-    if (link.next.job.g.part) return number_ids(job, inserted, link.next, stream);
-    return number_ids(job, inserted, next_hop<true>{link.next.job, link.next.count, link.next.sum}, stream);
+    job.seen = b->table;
+    job.list = b->id;
+    job.limit = least(b->table.max_ids, h > 0 ? b->hop[h - 1].num_src.max : b->hop[0].num_dst.max);
+    job.flag = scratch.flag;
+    job.tile_sum = scratch.state->tile_sum;
+    job.length = &scratch.state->length[h];
+    job.status = b->status;
+    if (!g || h == b->how.num_hops || counts_alone(b->how.method))
+        return number_ids(job, inserted, no_next(), stream);
+    const hop_job next = job_of_hop(b, g, nullptr, h, scratch);
+    job.next_sum = scratch.state->row_sum;
+    if (g->part) return number_ids(job, inserted, next_hop<false>{next, scratch.count, job.next_sum}, stream);
+    return number_ids(job, inserted, next_hop<true>{next, scratch.count, job.next_sum}, stream);
 }
 
 // g NULL: a step called by itself.
@@ -3150,21 +3139,14 @@ inline cudaError_t number_seeds(ggnn_cuda_batch* b, const ggnn_graph* g, const g
     batch_scratch scratch = scratch_of(b, &used);
     unique_job    job = {};
     b->num_hops = 0;
-    job.seen = b->table;
-    job.list = b->id;
-    job.limit = least(b->table.max_ids, b->hop[0].num_dst.max);
     job.place = reinterpret_cast<uint32_t*>(b->seed_local);
     job.id = seeds;
     job.n = b->num_seeds;
     job.begins = true;
     job.given = num_seeds;
-    job.flag = scratch.flag;
-    job.tile_sum = scratch.state->tile_sum;
-    job.length = &scratch.state->length[0];
-    job.status = b->status;
     cudaError_t error = b->table.kind == GGNN_UNIQUE_HASH ? clear_table(&b->table, stream) : cudaSuccess;
     if (error != cudaSuccess) return error;
-    return launch_numbering(job, false, link_to(b, g, 0, scratch), stream);
+    return number_targets(b, g, 0, job, false, scratch, stream);
 }
 
 // indptr, and the sample itself. counted: numbering the targets has counted what they take.
@@ -3184,25 +3166,6 @@ inline cudaError_t sample_edges(hop_job job, bool counted, const batch_scratch& 
     return error == cudaSuccess ? sample_hop(job, stream) : error;
 }
 
-inline cudaError_t number_sources(const ggnn_batch* b, int32_t h, const hop_job& hop, const chain_link& link,
-                                  const batch_scratch& scratch, cudaStream_t stream)
-{
-    const ggnn_block* block = &b->hop[h];
-    unique_job        job = {};
-    job.seen = hop.seen;
-    job.list = b->id;
-    job.limit = least(hop.seen.max_ids, block->num_src.max);
-    job.place = reinterpret_cast<uint32_t*>(block->indices);
-    job.id = hop.id;
-    job.n = block->num_edges;
-    job.flag = scratch.flag;
-    job.tile_sum = scratch.state->tile_sum;
-    job.repeats = block->repeats;
-    job.length = &scratch.state->length[h + 1];
-    job.status = b->status;
-    return launch_numbering(job, hop.place != nullptr, link, stream);
-}
-
 // The next hop. chained: by ggnn_cuda_sample, all of whose hops follow.
 inline cudaError_t sample_block(ggnn_cuda_batch* b, const ggnn_graph* g, const ggnn_rng* rng, bool chained,
                                 cudaStream_t stream)
@@ -3213,26 +3176,29 @@ inline cudaError_t sample_block(ggnn_cuda_batch* b, const ggnn_graph* g, const g
     size_t        used = 0;
     batch_scratch scratch = scratch_of(b, &used);
     hop_job       job = job_of_hop(b, g, rng, h, scratch);
-    chain_link    link = link_to(b, chained ? g : nullptr, h + 1, scratch);
     cudaError_t   error = sample_edges(job, chained && !counts_alone(job.method), scratch, stream);
     b->num_hops = h + 1;
     const id_list targets = {b->id, job.num_dst};
     if (error == cudaSuccess && !ggnn_method_has(job.method, GGNN_METHOD_WALKS))
         error = count_traffic(targets, job.num_dst.max, g->at, g->traffic, ALL_TIERS, stream);
     if (error != cudaSuccess || !b->hop[h].indices) return error;
-    return number_sources(b, h, job, link, scratch, stream);
+    unique_job sources = {};
+    sources.place = reinterpret_cast<uint32_t*>(b->hop[h].indices);
+    sources.id = job.id;
+    sources.n = b->hop[h].num_edges;
+    sources.repeats = b->hop[h].repeats;
+    return number_targets(b, chained ? g : nullptr, h + 1, sources, job.place != nullptr, scratch, stream);
 }
 
-// The seeds, and hops [first, last).
-inline cudaError_t relabel_batch(const ggnn_cuda_batch* b, bool seeds, int32_t first, int32_t last,
-                                 cudaStream_t stream)
+// The seeds and all hops; or the last hop.
+inline cudaError_t relabel_batch(const ggnn_cuda_batch* b, bool all, cudaStream_t stream)
 {
     relabel_job job = {};
     int64_t     most = 0;
     job.seen = b->table;
     job.list = b->id;
-    if (seeds) job.part[job.parts++] = {b->seed_local, b->num_seeds, b->hop[0].num_dst.n, nullptr, nullptr};
-    for (int32_t h = first; h < last; h++) {
+    if (all) job.part[job.parts++] = {b->seed_local, b->num_seeds, b->hop[0].num_dst.n, nullptr, nullptr};
+    for (int32_t h = all ? 0 : b->num_hops - 1; h < b->num_hops; h++) {
         const ggnn_block* hop = &b->hop[h];
         if (!hop->indices) continue;
         job.part[job.parts++] = {hop->indices, hop->num_edges, hop->num_src.n, hop->neighbor, hop->repeats};
@@ -3296,15 +3262,14 @@ cudaError_t ggnn_cuda_batch_begin(ggnn_cuda_batch* b, const ggnn_node* seeds, gg
                                   cudaStream_t stream)
 {
     cudaError_t error = ggnni::number_seeds(b, nullptr, seeds, num_seeds, stream);
-    return error == cudaSuccess ? ggnni::relabel_batch(b, true, 0, 0, stream) : error;
+    return error == cudaSuccess ? ggnni::relabel_batch(b, true, stream) : error;
 }
 
 cudaError_t ggnn_cuda_sample_hop(ggnn_cuda_batch* b, const ggnn_graph* g, const ggnn_rng* rng,
                                  cudaStream_t stream)
 {
     cudaError_t error = ggnni::sample_block(b, g, rng, false, stream);
-    if (error != cudaSuccess) return error;
-    return ggnni::relabel_batch(b, false, b->num_hops - 1, b->num_hops, stream);
+    return error == cudaSuccess ? ggnni::relabel_batch(b, false, stream) : error;
 }
 
 cudaError_t ggnn_cuda_sample(ggnn_cuda_batch* b, const ggnn_graph* g, const ggnn_rng* rng,
@@ -3314,18 +3279,12 @@ cudaError_t ggnn_cuda_sample(ggnn_cuda_batch* b, const ggnn_graph* g, const ggnn
     cudaError_t error = ggnni::number_seeds(b, g, seeds, num_seeds, stream);
     while (error == cudaSuccess && b->num_hops < b->how.num_hops)
         error = ggnni::sample_block(b, g, rng, true, stream);
-    return error == cudaSuccess ? ggnni::relabel_batch(b, true, 0, b->num_hops, stream) : error;
+    return error == cudaSuccess ? ggnni::relabel_batch(b, true, stream) : error;
 }
 
 // ---- a compact copy ----------------------------------------------------------------
 
 namespace ggnni {
-
-struct pack_job {
-    ggnn_batch b;
-    char*      memory;
-    size_t     room;
-};
 
 struct piece { // an array, and where it begins in the packed bytes
     const char* from;
@@ -3347,15 +3306,15 @@ struct packing {
         array[arrays++] = {reinterpret_cast<const char*>(from), at - base,
                            count * static_cast<int64_t>(sizeof(T))};
     }
-    __device__ void plan(const pack_job& job)
+    __device__ void plan(const ggnn_batch& b, char* memory)
     {
-        ggnni_pack_header(&header, &to, &job.b, job.memory);
+        ggnni_pack_header(&header, &to, &b, memory);
         arrays = 0;
         add(static_cast<const ggnni_packed*>(to.workspace), &header, 1);
-        add(to.id, job.b.id, to.max_ids);
-        add(to.seed_local, job.b.seed_local, header.seeds);
+        add(to.id, b.id, to.max_ids);
+        add(to.seed_local, b.seed_local, header.seeds);
         for (int32_t h = 0; h < to.num_hops; h++) {
-            const ggnn_block &hop = to.hop[h], &from = job.b.hop[h];
+            const ggnn_block &hop = to.hop[h], &from = b.hop[h];
             add(hop.indptr, from.indptr, header.length[h] + 1);
             add(hop.indices, from.indices, header.edges[h]);
             add(hop.neighbor, from.neighbor, header.edges[h]);
@@ -3376,19 +3335,20 @@ __device__ inline uint4 packed_chunk(const piece& array, int64_t at)
 }
 
 // A thread 16 bytes of the packed ones. (Its registers are what one thread of a block plans with.)
-static GGNNI_KERNEL(72, THREADS) pack_batch(const __grid_constant__ pack_job job)
+static GGNNI_KERNEL(72, THREADS)
+    pack_batch(const __grid_constant__ ggnn_batch b, char* memory, size_t room)
 {
     __shared__ packing s;
-    if (threadIdx.x == 0) s.plan(job);
+    if (threadIdx.x == 0) s.plan(b, memory);
     __syncthreads();
-    const bool    fits = s.header.bytes <= job.room;
+    const bool    fits = s.header.bytes <= room;
     const int64_t end = static_cast<int64_t>(fits ? s.header.bytes : GGNN_CUDA_PACKED_HEADER);
     int32_t       a = 0;
-    if (!fits && blockIdx.x == 0 && threadIdx.x == 0) report(job.b.status, GGNN_ERROR_CAPACITY);
+    if (!fits && blockIdx.x == 0 && threadIdx.x == 0) report(b.status, GGNN_ERROR_CAPACITY);
     for (int64_t at = 16 * (static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x); at < end;
          at += 16 * (static_cast<int64_t>(gridDim.x) * THREADS)) {
         while (a + 1 < s.arrays && s.array[a + 1].begin <= at) a++;
-        *reinterpret_cast<uint4*>(job.memory + at) = packed_chunk(s.array[a], at - s.array[a].begin);
+        *reinterpret_cast<uint4*>(memory + at) = packed_chunk(s.array[a], at - s.array[a].begin);
     }
 }
 
@@ -3413,9 +3373,9 @@ size_t ggnn_cuda_batch_packed_max(const ggnn_cuda_batch* b)
 cudaError_t ggnn_cuda_batch_pack(void* memory, size_t room, const ggnn_cuda_batch* b, cudaStream_t stream)
 {
     GGNNI_CUDA_REQUIRE(memory && b && b->workspace && room >= GGNN_CUDA_PACKED_HEADER);
-    const int64_t         chunks = static_cast<int64_t>(ggnn_cuda_batch_packed_max(b) / 16);
-    const ggnni::pack_job job = {*b, static_cast<char*>(memory), room};
-    return ggnni::launch(ggnni::pack_batch, ggnni::blocks_for(chunks), ggnni::THREADS, stream, job);
+    const int64_t blocks = ggnni::blocks_for(static_cast<int64_t>(ggnn_cuda_batch_packed_max(b) / 16));
+    return ggnni::launch(ggnni::pack_batch, blocks, ggnni::THREADS, stream, *b, static_cast<char*>(memory),
+                         room);
 }
 
 size_t ggnn_cuda_batch_packed_bytes(const void* header)
@@ -3442,47 +3402,35 @@ ggnn_status ggnn_cuda_batch_unpack(ggnn_batch* b, void* memory, size_t bytes, co
 
 namespace ggnni {
 
-struct count_job {
-    int64_t *        rows, *lists; // or NULL
-    const ggnn_node* id;
-    ggnn_count       targets[GGNN_HOPS_MAX], sources; // sources: of the last hop
-    int32_t          hops;
-};
-
 // A thread an id. Ids of a batch differ: atomics are for other batches that are counted meanwhile.
-static GGNNI_KERNEL(32, THREADS) count_ids(const __grid_constant__ count_job job)
+static GGNNI_KERNEL(32, THREADS)
+    count_ids(int64_t* rows, int64_t* lists, const __grid_constant__ ggnn_batch b)
 {
-    const int64_t sources = size_of(job.sources), stride = static_cast<int64_t>(gridDim.x) * THREADS;
+    const int64_t sources = size_of(b.hop[b.num_hops - 1].num_src);
+    const int64_t stride = static_cast<int64_t>(gridDim.x) * THREADS;
     for (int64_t i = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; i < sources; i += stride) {
-        const ggnn_node v = __ldg(job.id + i);
+        const ggnn_node v = __ldg(b.id + i);
         int             hops = 0; // whose targets have v: the last ones, as targets are the next hop's too
-        for (int32_t h = job.hops; job.lists && h-- && i < size_of(job.targets[h]);) hops++;
+        for (int32_t h = b.num_hops; lists && h-- && i < size_of(b.hop[h].num_dst);) hops++;
         if (hops)
-            atomicAdd(reinterpret_cast<unsigned long long*>(job.lists + v),
+            atomicAdd(reinterpret_cast<unsigned long long*>(lists + v),
                       static_cast<unsigned long long>(hops));
-        if (job.rows) atomicAdd(reinterpret_cast<unsigned long long*>(job.rows + v), 1ull);
+        if (rows) atomicAdd(reinterpret_cast<unsigned long long*>(rows + v), 1ull);
     }
 }
 
-struct epoch_job {
-    ggnn_node*       seeds;
-    int64_t*         num_seeds;
-    ggnn_rng *       rng, rng_value;
-    const ggnn_node* ids;
-    int64_t          num_ids, first, count;
-    uint32_t         epoch;
-};
-
-static GGNNI_KERNEL(32, THREADS) epoch_batch(const __grid_constant__ epoch_job job)
+// Ids [first, first + count) in the order of an epoch.
+static GGNNI_KERNEL(32, THREADS)
+    epoch_batch(ggnn_node* seeds, int64_t* num_seeds, ggnn_rng* step, const ggnn_node* ids, int64_t num_ids,
+                ggnn_rng rng, uint32_t epoch, int64_t first, int64_t count)
 {
     const int64_t stride = static_cast<int64_t>(gridDim.x) * THREADS;
     if (blockIdx.x == 0 && threadIdx.x == 0) {
-        *job.num_seeds = job.count;
-        *job.rng = job.rng_value;
+        *num_seeds = count;
+        *step = rng;
     }
-    for (int64_t k = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; k < job.count; k += stride)
-        job.seeds[k] =
-            __ldg(job.ids + ggnn_shuffle(job.rng_value.seed, job.epoch, job.first + k, job.num_ids));
+    for (int64_t k = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; k < count; k += stride)
+        seeds[k] = __ldg(ids + ggnn_shuffle(rng.seed, epoch, first + k, num_ids));
 }
 
 } // namespace ggnni
@@ -3490,9 +3438,8 @@ static GGNNI_KERNEL(32, THREADS) epoch_batch(const __grid_constant__ epoch_job j
 cudaError_t ggnn_cuda_count_batch(int64_t* rows, int64_t* lists, const ggnn_batch* b, cudaStream_t stream)
 {
     GGNNI_CUDA_REQUIRE(b && b->num_hops >= 1 && !b->how.last_hop_global);
-    ggnni::count_job job = {rows, lists, b->id, {}, b->hop[b->num_hops - 1].num_src, b->num_hops};
-    for (int32_t h = 0; h < b->num_hops; h++) job.targets[h] = b->hop[h].num_dst;
-    return ggnni::launch(ggnni::count_ids, ggnni::blocks_for(job.sources.max), ggnni::THREADS, stream, job);
+    const int64_t blocks = ggnni::blocks_for(b->hop[b->num_hops - 1].num_src.max);
+    return ggnni::launch(ggnni::count_ids, blocks, ggnni::THREADS, stream, rows, lists, *b);
 }
 
 cudaError_t ggnn_cuda_epoch_batch(ggnn_node* seeds, int64_t* num_seeds, ggnn_rng* step, const ggnn_node* ids,
@@ -3503,25 +3450,24 @@ cudaError_t ggnn_cuda_epoch_batch(ggnn_node* seeds, int64_t* num_seeds, ggnn_rng
     const int64_t batches = (num_ids - 1) / batch_size + 1, first = i % batches * batch_size;
     const int64_t left = num_ids - first, count = left < batch_size ? left : batch_size;
     rng.step += static_cast<uint32_t>(i);
-    const ggnni::epoch_job job = {seeds, num_seeds, step,  rng,  ids,
-                                  num_ids, first,   count, first_epoch + static_cast<uint32_t>(i / batches)};
-    return ggnni::launch(ggnni::epoch_batch, ggnni::blocks_for(count), ggnni::THREADS, stream, job);
+    return ggnni::launch(ggnni::epoch_batch, ggnni::blocks_for(count), ggnni::THREADS, stream, seeds,
+                         num_seeds, step, ids, num_ids, rng, first_epoch + static_cast<uint32_t>(i / batches),
+                         first, count);
 }
 
 // ---- whole graph, transpose --------------------------------------------------------
 
 namespace ggnni {
 
-static GGNNI_KERNEL(32, WARP) write_counts(int64_t* counts, int64_t nodes, int64_t edges)
+// copied: all edges, or none where ids have 32 bits.
+static GGNNI_KERNEL(32, THREADS)
+    write_whole(int64_t* counts, int64_t nodes, int64_t edges, int32_t* copy, const ggnn_node* id,
+                int64_t copied)
 {
-    if (threadIdx.x < 3) counts[threadIdx.x] = threadIdx.x < 2 ? nodes : edges;
-}
-
-static GGNNI_KERNEL(32, THREADS) narrow_ids(int32_t* out, const ggnn_node* id, int64_t n)
-{
-    for (int64_t e = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; e < n;
-         e += static_cast<int64_t>(gridDim.x) * THREADS)
-        out[e] = static_cast<int32_t>(id[e]);
+    const int64_t thread = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
+    if (thread < 3) counts[thread] = thread < 2 ? nodes : edges;
+    for (int64_t e = thread; e < copied; e += static_cast<int64_t>(gridDim.x) * THREADS)
+        copy[e] = static_cast<int32_t>(id[e]);
 }
 
 // Each source's edges, of a block without repeats: left (num_src) was 0. A thread an edge.
@@ -3662,22 +3608,18 @@ cudaError_t ggnn_cuda_block_whole(ggnn_block* b, const ggnn_graph* g, int64_t* c
     GGNNI_CUDA_REQUIRE(g->num_nodes <= INT32_MAX && g->num_edges <= INT32_MAX);
     GGNNI_CUDA_REQUIRE(g->num_edges == 0 || copy || sizeof(ggnn_node) == sizeof(int32_t));
     const ggnn_csc* csc = &g->whole;
-    int64_t         nodes = g->num_nodes, edges = g->num_edges;
+    const int64_t   nodes = g->num_nodes, edges = g->num_edges;
+    const bool      copies = sizeof(ggnn_node) > sizeof(int32_t);
     *b = {};
     b->num_dst = {&counts[0], nodes};
     b->num_src = {&counts[1], nodes};
     b->num_edges = {&counts[2], edges};
     b->indptr = const_cast<int64_t*>(csc->indptr); // a block's arrays are read, unless it is written into
     b->weight = const_cast<float*>(csc->weight);
-    cudaError_t error = ggnni::launch(ggnni::write_counts, 1, ggnni::WARP, stream, counts, nodes, edges);
-    if constexpr (sizeof(ggnn_node) == sizeof(int32_t)) {
-        b->indices = reinterpret_cast<int32_t*>(const_cast<ggnn_node*>(csc->indices));
-        return error;
-    }
-    b->indices = copy;
-    int64_t blocks = ggnni::grid_of(ggnni::tiles_of(edges, ggnni::THREADS), ggnni::THREADS);
-    return ggnni::first_error(
-        error, ggnni::launch(ggnni::narrow_ids, blocks, ggnni::THREADS, stream, copy, csc->indices, edges));
+    b->indices = copies ? copy : reinterpret_cast<int32_t*>(const_cast<ggnn_node*>(csc->indices));
+    const int64_t copied = copies ? edges : 0;
+    return ggnni::launch(ggnni::write_whole, ggnni::blocks_for(copied), ggnni::THREADS, stream, counts, nodes,
+                         edges, copy, csc->indices, copied);
 }
 
 size_t ggnn_cuda_block_transpose_bytes(int64_t max_dst, int64_t max_src, int64_t max_edges)
@@ -3750,19 +3692,10 @@ namespace ggnni {
 
 // ---- chunks -----------------------------------------------------------------
 
-template <int BYTES> struct word_of;
-template <> struct word_of<16> {
-    using type = uint4;
-};
-template <> struct word_of<8> {
-    using type = uint2;
-};
-template <> struct word_of<4> {
-    using type = unsigned;
-};
-template <> struct word_of<2> {
-    using type = unsigned short;
-};
+template <int BYTES>
+using word_of = std::conditional_t<
+    BYTES == 16, uint4,
+    std::conditional_t<BYTES == 8, uint2, std::conditional_t<BYTES == 4, unsigned, unsigned short>>>;
 
 // N elements of a row: one load; one store of at most 16 bytes, or two.
 template <class T, int N> struct alignas(sizeof(T) * N) chunk {
@@ -3771,7 +3704,8 @@ template <class T, int N> struct alignas(sizeof(T) * N) chunk {
 
 template <int N, class T> __device__ inline chunk<T, N> load_chunk(const T* from)
 {
-    using word = typename word_of<static_cast<int>(sizeof(T)) * N>::type;
+    using word = word_of<static_cast<int>(sizeof(T)) * N>;
+    static_assert(sizeof(word) == sizeof(chunk<T, N>), "one load has at most 16 bytes");
     chunk<T, N> x;
     word        bits = __ldg(reinterpret_cast<const word*>(from));
     memcpy(&x, &bits, sizeof x);
@@ -3782,7 +3716,7 @@ template <int N, class T> __device__ inline chunk<T, N> load_chunk(const T* from
 template <bool STREAM, class T, int N> __device__ inline void store_chunk(T* to, const chunk<T, N>& x)
 {
     constexpr int BYTES = sizeof x < 16 ? static_cast<int>(sizeof x) : 16, WORDS = sizeof x / BYTES;
-    using word = typename word_of<BYTES>::type;
+    using word = word_of<BYTES>;
     word bits[WORDS];
     memcpy(bits, &x, sizeof x);
 #pragma unroll
@@ -3862,6 +3796,15 @@ template <class Out, class In, int N> __device__ inline chunk<Out, N> convert(co
 // ---- where rows are ---------------------------------------------------------
 
 enum { IN_FLIGHT = 4 }; // chunks that a thread reads before it uses the first
+
+// The address of the row at a place; NULL where that is of another tier.
+__device__ inline const char* row_at(const ggnn_store& from, ggnn_place place, tier wanted)
+{
+    if (!takes(wanted, from.at.parts, place.slot)) return nullptr;
+    const void* start = from.base ? from.base[place.slot] : from.rows;
+    return static_cast<const char*>(start) + place.row * from.pitch;
+}
+
 // Addresses of rows v[u] of a store; NULL where v[u] is negative or of another tier. Cache rows, then the
 // ranks of those that are not cached, then bases are read side by side: one latency each.
 template <int U, class Id>
@@ -3883,7 +3826,7 @@ __device__ inline void find_rows(const char* (&row)[U], const ggnn_store& from, 
     if (at.cached) {
 #pragma unroll
         for (int u = 0; u < U; u++)
-            if (at.cache_row && v[u] >= 0) r[u] = __ldg(at.cache_row + v[u]);
+            if (at.cache_row && v[u] >= 0) r[u] = static_cast<Id>(__ldg(at.cache_row + v[u]));
 #pragma unroll
         for (int u = 0; u < U; u++) {
             if (v[u] >= 0 && in_cache(at, r[u])) cached |= 1u << u;
@@ -3893,7 +3836,7 @@ __device__ inline void find_rows(const char* (&row)[U], const ggnn_store& from, 
     if (at.rank) {
 #pragma unroll
         for (int u = 0; u < U; u++)
-            if (v[u] >= 0 && !(cached >> u & 1)) r[u] = __ldg(at.rank + v[u]);
+            if (v[u] >= 0 && !(cached >> u & 1)) r[u] = static_cast<Id>(__ldg(at.rank + v[u]));
     }
 #pragma unroll
     for (int u = 0; u < U; u++) {
@@ -3901,8 +3844,7 @@ __device__ inline void find_rows(const char* (&row)[U], const ggnn_store& from, 
         if (v[u] < 0) continue;
         const ggnn_place place = cached >> u & 1 ? ggnn_place{from.at.parts + 1, r[u]}
                                                  : place_beyond_cache(at, v[u], r[u]);
-        if (takes(wanted, from.at.parts, place.slot))
-            row[u] = static_cast<const char*>(from.base[place.slot]) + place.row * from.pitch;
+        row[u] = row_at(from, place, wanted);
     }
 }
 
@@ -3916,70 +3858,28 @@ __device__ inline bool bases_allow(const ggnn_store& from, size_t bytes)
     return !__any_sync(ALL_LANES, bad);
 }
 
-template <class Id> struct rows_of_store { // row i is row id[i] of a store
+// Row i is row id[i] of a store: by node, position or index; or where id[i] says, a mark.
+template <class Id, bool MARKED = false> struct stored_rows {
     using key = Id;
-    using list = list_of_ids<Id>;
+    using list = std::conditional_t<MARKED, list_of_marks, list_of_ids<Id>>;
     ggnn_store  from;
     fast_layout at;
     const Id*   id;
     tier        wanted;
 
-    __device__ bool allow(size_t bytes) const { return bases_allow(from, bytes); }
     // Addresses of rows i, i + 1 ..; NULL from the `left`-th on.
     template <int U> __device__ void find(const char* (&row)[U], int64_t i, int64_t left) const
     {
         Id v[U];
 #pragma unroll
         for (int u = 0; u < U; u++) v[u] = u < left ? __ldg(id + i + u) : -1;
-        find_rows(row, from, at, v, wanted);
+        if (!MARKED) find_rows(row, from, at, v, wanted);
+#pragma unroll
+        for (int u = 0; u < U; u++)
+            if (MARKED) row[u] = v[u] < 0 ? nullptr : row_at(from, ggnn_marked(v[u]), wanted);
     }
 };
-struct stored_rows : rows_of_store<ggnn_node> {}; // by id
-#ifdef GGNN_NODE64
-using stored_edges = stored_rows;
-#else
-struct stored_edges : rows_of_store<int64_t> {}; // by position
-#endif
-
-struct rows_by_mark { // row i is where mark[i] says
-    using key = int64_t;
-    using list = list_of_marks;
-    ggnn_store     from;
-    fast_layout    at;
-    const int64_t* mark;
-    tier           wanted;
-
-    __device__ bool allow(size_t bytes) const { return bases_allow(from, bytes); }
-    template <int U> __device__ void find(const char* (&row)[U], int64_t i, int64_t left) const
-    {
-        int64_t word[U];
-#pragma unroll
-        for (int u = 0; u < U; u++) word[u] = u < left ? __ldg(mark + i + u) : -1;
-#pragma unroll
-        for (int u = 0; u < U; u++) {
-            const ggnn_place place = ggnn_marked(word[u]);
-            row[u] = nullptr;
-            if (word[u] < 0 || !takes(wanted, from.at.parts, place.slot)) continue;
-            const void* start = from.base ? from.base[place.slot] : from.rows;
-            row[u] = static_cast<const char*>(start) + place.row * from.pitch;
-        }
-    }
-};
-struct marked_rows : rows_by_mark {};
-
-struct indexed_rows { // row i is row index[i] of a matrix
-    using key = int32_t;
-    const char*    start;
-    int64_t        pitch;
-    const int32_t* index;
-
-    __device__ bool                  allow(size_t) const { return true; }
-    template <int U> __device__ void find(const char* (&row)[U], int64_t i, int64_t left) const
-    {
-#pragma unroll
-        for (int u = 0; u < U; u++) row[u] = u < left ? start + __ldg(index + i + u) * pitch : nullptr;
-    }
-};
+using marked_rows = stored_rows<int64_t, true>;
 
 // ---- copying ----------------------------------------------------------------
 
@@ -4047,7 +3947,7 @@ template <class In, class Out, int N, bool LINES, class Rows>
 static GGNNI_KERNEL(48, THREADS, copy_blocks<In, Out, N, Rows>())
     copy_rows(copy_job<Rows> job)
 {
-    if (N > 1 && !job.rows.allow(sizeof(In) * N))
+    if (N > 1 && !bases_allow(job.rows.from, sizeof(In) * N))
         copy_units<In, Out, 1, LINES>(job);
     else
         copy_units<In, Out, N, LINES>(job);
@@ -4063,10 +3963,12 @@ static GGNNI_KERNEL(32, THREADS)
 
 // ---- launches ---------------------------------------------------------------
 
-// blocks: 0, or the grid that reads whole lines.
+// In chunks of N elements, or the fewer that grain allows. blocks: the grid that reads whole lines.
 template <class In, class Out, int N, bool LINES, class Rows>
-inline cudaError_t launch_units(copy_job<Rows>& job, int64_t blocks, cudaStream_t stream)
+inline cudaError_t launch_copy(copy_job<Rows>& job, uint64_t grain, int64_t blocks, cudaStream_t stream)
 {
+    if (N > 1 && grain % N)
+        return launch_copy<In, Out, (N > 1 ? N / 2 : 1), LINES>(job, grain, blocks, stream);
     const int32_t units[2] = {job.width, job.width / N};
     for (int i = 0; i < 2; i++) job.units[i] = divide_by(LINES ? tiles_of(units[i], WARP) * WARP : units[i]);
     int64_t tiles = tiles_of(tiles_of(job.n.max, IN_FLIGHT) * job.units[1].by, THREADS);
@@ -4074,59 +3976,31 @@ inline cudaError_t launch_units(copy_job<Rows>& job, int64_t blocks, cudaStream_
     return launch(copy_rows<In, Out, N, LINES, Rows>, tiles ? blocks : 0, THREADS, stream, job);
 }
 
-template <class In, class Out, class Rows>
-inline cudaError_t launch_copy(copy_job<Rows>& job, uint64_t grain, cudaStream_t stream)
-{
-    constexpr int WIDEST = sizeof(In) + sizeof(Out) == 4 ? 8 : 4;
-    switch (chunk_elements(grain, WIDEST)) {
-    case 8: return launch_units<In, Out, WIDEST, false>(job, 0, stream);
-    case 4: return launch_units<In, Out, 4, false>(job, 0, stream);
-    case 2: return launch_units<In, Out, 2, false>(job, 0, stream);
-    default: return launch_units<In, Out, 1, false>(job, 0, stream);
-    }
-}
-
-// Rows of a store in the instances of all rows; in those of whole lines.
-struct by_chunks {
-    template <class In, class Out, class Rows>
-    static cudaError_t launch(copy_job<Rows>& job, uint64_t grain, int32_t, cudaStream_t stream)
-    {
-        return launch_copy<In, Out>(job, grain, stream);
-    }
-};
-struct by_lines {
-    template <class In, class Out, class Rows>
-    static cudaError_t launch(copy_job<Rows>& job, uint64_t grain, int32_t blocks, cudaStream_t stream)
-    {
-        constexpr int LINE = 4 / sizeof(In); // elements, for 32 lanes to have 128 bytes
-        return grain % LINE ? launch_units<In, Out, 1, true>(job, blocks, stream)
-                            : launch_units<In, Out, LINE, true>(job, blocks, stream);
-    }
-};
-
-template <class Units, class Rows>
+// The host's tier in whole lines, by so many blocks: 32 lanes have 128 bytes of a line.
+template <tier WANTED, class Rows>
 inline cudaError_t gather_tier(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
-                               const typename Rows::key* id, ggnn_count n, tier wanted, int32_t blocks,
-                               cudaStream_t stream)
+                               const typename Rows::key* id, ggnn_count n, cudaStream_t stream,
+                               int32_t blocks = 0)
 {
+    constexpr bool LINES = WANTED == HOST_TIER;
     GGNNI_CUDA_REQUIRE(ggnni_store_given(from, known(n)) && ggnni_type_known(as) && ids_given(id, n));
     GGNNI_CUDA_REQUIRE(can_count(from->traffic, from->at));
     GGNNI_CUDA_REQUIRE(ggnni_matrix_given(out, ld_out, known(n), from->width));
-    uint64_t       pitch = static_cast<uint64_t>(from->pitch / ggnn_type_bytes(from->type));
-    uint64_t       grain = grain_of(out, ld_out, as) | pitch | static_cast<uint64_t>(from->width);
-    Rows           rows = {{*from, layout_of(from->at), id, wanted}};
-    copy_job<Rows> job = {rows, out, ld_out, n, from->width, {}};
+    const int64_t  pitch = from->pitch / ggnn_type_bytes(from->type); // where a base begins the kernel sees
+    uint64_t       grain = grain_of(out, ld_out, as) | static_cast<uint64_t>(from->width);
+    copy_job<Rows> job = {{*from, layout_of(from->at), id, WANTED}, out, ld_out, n, from->width, {}};
     cudaError_t    copied;
+    grain |= grain_of(from->base ? nullptr : from->rows, pitch, from->type);
     if (from->type == GGNN_F32 && as == GGNN_F32)
-        copied = Units::template launch<float, float>(job, grain, blocks, stream);
+        copied = launch_copy<float, float, LINES ? 1 : 4, LINES>(job, grain, blocks, stream);
     else if (from->type == GGNN_F32)
-        copied = Units::template launch<float, uint16_t>(job, grain, blocks, stream);
+        copied = launch_copy<float, uint16_t, LINES ? 1 : 4, LINES>(job, grain, blocks, stream);
     else if (as == GGNN_F32)
-        copied = Units::template launch<uint16_t, float>(job, grain, blocks, stream);
+        copied = launch_copy<uint16_t, float, LINES ? 2 : 4, LINES>(job, grain, blocks, stream);
     else
-        copied = Units::template launch<uint16_t, uint16_t>(job, grain, blocks, stream);
+        copied = launch_copy<uint16_t, uint16_t, LINES ? 2 : 8, LINES>(job, grain, blocks, stream);
     const typename Rows::list ids = {id, n};
-    return first_error(copied, count_traffic(ids, n.max, from->at, from->traffic, wanted, stream));
+    return first_error(copied, count_traffic(ids, n.max, from->at, from->traffic, WANTED, stream));
 }
 
 } // namespace ggnni
@@ -4135,7 +4009,7 @@ cudaError_t ggnn_cuda_gather(void* out, int64_t ld_out, ggnn_type as, const ggnn
                              const ggnn_node* id, ggnn_count n, cudaStream_t stream)
 {
     using namespace ggnni;
-    return gather_tier<by_chunks, stored_rows>(out, ld_out, as, from, id, n, ALL_TIERS, 0, stream);
+    return gather_tier<ALL_TIERS, stored_rows<ggnn_node>>(out, ld_out, as, from, id, n, stream);
 }
 
 cudaError_t ggnn_cuda_gather_edges(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
@@ -4143,14 +4017,14 @@ cudaError_t ggnn_cuda_gather_edges(void* out, int64_t ld_out, ggnn_type as, cons
 {
     using namespace ggnni;
     GGNNI_CUDA_REQUIRE(from && ggnni_edges_ranked(from));
-    return gather_tier<by_chunks, stored_edges>(out, ld_out, as, from, position, n, ALL_TIERS, 0, stream);
+    return gather_tier<ALL_TIERS, stored_rows<int64_t>>(out, ld_out, as, from, position, n, stream);
 }
 
 cudaError_t ggnn_cuda_gather_marked(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
                                     const int64_t* mark, ggnn_count n, cudaStream_t stream)
 {
     using namespace ggnni;
-    return gather_tier<by_chunks, marked_rows>(out, ld_out, as, from, mark, n, ALL_TIERS, 0, stream);
+    return gather_tier<ALL_TIERS, marked_rows>(out, ld_out, as, from, mark, n, stream);
 }
 
 cudaError_t ggnn_cuda_mark(int64_t* mark, const ggnn_layout* at, const ggnn_node* id, ggnn_count n,
@@ -4166,28 +4040,23 @@ cudaError_t ggnn_cuda_gather_device(void* out, int64_t ld_out, ggnn_type as, con
                                     const ggnn_node* id, ggnn_count n, cudaStream_t stream)
 {
     using namespace ggnni;
-    return gather_tier<by_chunks, stored_rows>(out, ld_out, as, from, id, n, DEVICE_TIERS, 0, stream);
+    return gather_tier<DEVICE_TIERS, stored_rows<ggnn_node>>(out, ld_out, as, from, id, n, stream);
 }
 cudaError_t ggnn_cuda_gather_host(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
                                   const ggnn_node* id, ggnn_count n, int32_t blocks, cudaStream_t stream)
 {
     GGNNI_CUDA_REQUIRE(blocks > 0);
     using namespace ggnni;
-    return gather_tier<by_lines, stored_rows>(out, ld_out, as, from, id, n, HOST_TIER, blocks, stream);
+    return gather_tier<HOST_TIER, stored_rows<ggnn_node>>(out, ld_out, as, from, id, n, stream, blocks);
 }
 
 cudaError_t ggnn_cuda_permute(void* out, int64_t ld_out, const void* inp, int64_t ld_inp, ggnn_type type,
                               int32_t width, const int32_t* index, ggnn_count n, cudaStream_t stream)
 {
-    GGNNI_CUDA_REQUIRE(ggnni_type_known(type) && n.max >= 0 && (index || ggnni::known(n) == 0));
-    GGNNI_CUDA_REQUIRE(ggnni_matrix_given(out, ld_out, ggnni::known(n), width));
-    GGNNI_CUDA_REQUIRE(ggnni_matrix_given(inp, ld_inp, ggnni::known(n), width));
-    uint64_t grain = ggnni::grain_of(out, ld_out, type) | ggnni::grain_of(inp, ld_inp, type) |
-                     static_cast<uint64_t>(width);
-    ggnni::indexed_rows rows = {static_cast<const char*>(inp), ld_inp * ggnn_type_bytes(type), index};
-    ggnni::copy_job<ggnni::indexed_rows> job = {rows, out, ld_out, n, width, {}};
-    return type == GGNN_F32 ? ggnni::launch_copy<float, float>(job, grain, stream)
-                            : ggnni::launch_copy<uint16_t, uint16_t>(job, grain, stream);
+    using namespace ggnni;
+    ggnn_store from = ggnn_store_plain(inp, 0, width, type);
+    from.pitch = ld_inp * ggnn_type_bytes(type);
+    return gather_tier<ALL_TIERS, stored_rows<int32_t>>(out, ld_out, type, &from, index, n, stream);
 }
 
 namespace ggnni {
@@ -4370,14 +4239,12 @@ inline peer_loan& loan_of(const ggnn_cuda_peers* p, int32_t peer, int32_t loan)
 }
 inline void*& opened_of(const ggnn_cuda_peers* p, int32_t peer, int32_t loan)
 {
-    void** all = reinterpret_cast<void**>(&loan_of(p, p->peers, 0));
-    return all[(static_cast<size_t>(p->self) * static_cast<size_t>(p->peers) + static_cast<size_t>(peer)) *
-                   static_cast<size_t>(p->loans) +
-               static_cast<size_t>(loan)];
+    const int64_t at = (static_cast<int64_t>(p->self) * p->peers + peer) * p->loans + loan;
+    return reinterpret_cast<void**>(&loan_of(p, p->peers, 0))[at];
 }
 
-inline cudaError_t peer_fault(ggnn_cuda_fault* fault, cudaError_t error, const char* what, int32_t from,
-                              int32_t to, int32_t peer)
+inline cudaError_t peer_fault(ggnn_cuda_fault* fault, cudaError_t error, const char* what = nullptr,
+                              int32_t from = -1, int32_t to = -1, int32_t peer = -1)
 {
     if (fault) *fault = {error == cudaSuccess ? nullptr : what, from, to, peer};
     return error;
@@ -4440,12 +4307,6 @@ inline int64_t process_start() // beside the id, which another process may have 
     return nanoseconds;
 }
 
-inline bool drives_its_device(const ggnn_cuda_peers* p)
-{
-    int device = -1;
-    return cudaGetDevice(&device) == cudaSuccess && device == p->device;
-}
-
 // Another process's memory: opened once.
 inline cudaError_t open_loan(const ggnn_cuda_peers* p, int32_t peer, int32_t loan, ggnn_cuda_fault* fault)
 {
@@ -4476,13 +4337,15 @@ inline cudaError_t open_loan(const ggnn_cuda_peers* p, int32_t peer, int32_t loa
 inline bool has_joined(const ggnn_cuda_peers* p) { return p && p->shared; }
 
 // The address of what a source lends, NULL where that has no bytes.
-inline cudaError_t borrow(const char** start, size_t* bytes, const ggnn_cuda_peers* p,
+inline cudaError_t borrow(const void** start, size_t* bytes, const ggnn_cuda_peers* p,
                           ggnn_cuda_source source, ggnn_cuda_fault* fault)
 {
+    int device = -1;
     *start = nullptr;
     *bytes = 0;
-    if (source.peer < 0) return peer_fault(fault, cudaSuccess, nullptr, -1, -1, -1);
-    if (source.peer >= p->peers || source.loan < 0 || source.loan >= p->loans || !drives_its_device(p))
+    if (source.peer < 0) return peer_fault(fault, cudaSuccess);
+    if (source.peer >= p->peers || source.loan < 0 || source.loan >= p->loans ||
+        cudaGetDevice(&device) != cudaSuccess || device != p->device)
         return peer_fault(fault, cudaErrorInvalidValue,
                           "no such peer, no such loan, or not this peer's device", p->device, -1,
                           source.peer);
@@ -4532,7 +4395,7 @@ cudaError_t ggnn_cuda_link(const int* device, int32_t n, ggnn_cuda_fault* fault)
 {
     GGNNI_CUDA_REQUIRE(n >= 0 && (device || n == 0));
     int         current = 0;
-    cudaError_t error = ggnni::peer_fault(fault, cudaGetDevice(&current), "no device", -1, -1, -1);
+    cudaError_t error = ggnni::peer_fault(fault, cudaGetDevice(&current), "no device");
     for (int enable = 0; enable < 2; enable++)
         for (int32_t i = 0; i < n && error == cudaSuccess; i++) {
             if (enable) error = cudaSetDevice(device[i]);
@@ -4623,7 +4486,7 @@ cudaError_t ggnn_cuda_peers_lend_lists(const ggnn_cuda_peers* p, int32_t loan, c
 cudaError_t ggnn_cuda_peers_check(const ggnn_cuda_peers* p, ggnn_cuda_fault* fault)
 {
     GGNNI_CUDA_REQUIRE(ggnni::has_joined(p));
-    cudaError_t error = ggnni::peer_fault(fault, cudaSuccess, nullptr, -1, -1, -1);
+    cudaError_t error = ggnni::peer_fault(fault, cudaSuccess);
     for (int32_t peer = 0; peer < p->peers && error == cudaSuccess; peer++)
         error = ggnni::check_peer(p, peer, ggnni::PEER_GONE, fault);
     return error;
@@ -4644,20 +4507,17 @@ cudaError_t ggnn_cuda_peers_wait(const ggnn_cuda_peers* p, ggnn_cuda_fault* faul
         }
         if (missing) ggnni::pause_for_peers();
     }
-    return ggnni::peer_fault(fault, cudaSuccess, nullptr, -1, -1, -1);
+    return ggnni::peer_fault(fault, cudaSuccess);
 }
 
 cudaError_t ggnn_cuda_peers_rows(const void** base, const ggnn_cuda_peers* p, const ggnn_cuda_source* source,
                                  int32_t parts, ggnn_cuda_fault* fault)
 {
     GGNNI_CUDA_REQUIRE(ggnni::has_joined(p) && parts >= 0 && (parts == 0 || (base && source)));
-    cudaError_t error = ggnni::peer_fault(fault, cudaSuccess, nullptr, -1, -1, -1);
+    cudaError_t error = ggnni::peer_fault(fault, cudaSuccess);
     size_t      bytes;
-    for (int32_t i = 0; i < parts && error == cudaSuccess; i++) {
-        const char* start;
-        error = ggnni::borrow(&start, &bytes, p, source[i], fault);
-        base[i] = start;
-    }
+    for (int32_t i = 0; i < parts && error == cudaSuccess; i++)
+        error = ggnni::borrow(base + i, &bytes, p, source[i], fault);
     return error;
 }
 
@@ -4665,16 +4525,16 @@ cudaError_t ggnn_cuda_peers_lists(ggnn_csc* part, const ggnn_cuda_peers* p, cons
                                   int32_t parts, ggnn_cuda_fault* fault)
 {
     GGNNI_CUDA_REQUIRE(ggnni::has_joined(p) && parts >= 0 && (parts == 0 || (part && source)));
-    cudaError_t error = ggnni::peer_fault(fault, cudaSuccess, nullptr, -1, -1, -1);
+    cudaError_t error = ggnni::peer_fault(fault, cudaSuccess);
     for (int32_t i = 0; i < parts && error == cudaSuccess; i++) {
-        const char* array[4] = {};
+        const void* array[4] = {};
         size_t      bytes[4] = {};
         for (int32_t j = 0; j < 4 && error == cudaSuccess; j++)
             error = ggnni::borrow(array + j, bytes + j, p, {source[i].peer, source[i].loan + j}, fault);
-        part[i].indptr = reinterpret_cast<const int64_t*>(array[0]);
-        part[i].first = reinterpret_cast<const int64_t*>(array[1]);
-        part[i].indices = reinterpret_cast<const ggnn_node*>(array[2]);
-        part[i].weight = reinterpret_cast<const float*>(array[3]);
+        part[i].indptr = static_cast<const int64_t*>(array[0]);
+        part[i].first = static_cast<const int64_t*>(array[1]);
+        part[i].indices = static_cast<const ggnn_node*>(array[2]);
+        part[i].weight = static_cast<const float*>(array[3]);
         part[i].num_edges = static_cast<int64_t>(bytes[2] / sizeof(ggnn_node));
     }
     return error;
@@ -4683,7 +4543,7 @@ cudaError_t ggnn_cuda_peers_lists(ggnn_csc* part, const ggnn_cuda_peers* p, cons
 cudaError_t ggnn_cuda_peers_close(ggnn_cuda_peers* p, ggnn_cuda_fault* fault)
 {
     GGNNI_CUDA_REQUIRE(p);
-    cudaError_t error = ggnni::peer_fault(fault, cudaSuccess, nullptr, -1, -1, -1);
+    cudaError_t error = ggnni::peer_fault(fault, cudaSuccess);
     if (!p->shared) return error;
     error = cudaDeviceSynchronize();
     for (int32_t peer = 0; peer < p->peers; peer++)
@@ -4715,11 +4575,6 @@ struct host_memory {
     host_memory(const host_memory&) = delete;
     ~host_memory() { free(at); }
 };
-
-inline cudaError_t dist_fault(ggnn_cuda_fault* fault, cudaError_t error, const char* what)
-{
-    return error == cudaSuccess ? error : peer_fault(fault, error, what, -1, -1, -1);
-}
 
 template <class T> cudaError_t send_array(const T* to, const void* from, int64_t n)
 {
@@ -4816,11 +4671,8 @@ inline const void* pin_array(ggnn_cuda_dist* d, int i, const void* from, size_t 
     return memcpy(d->copy[i], from, bytes);
 }
 
-struct host_tier { // where the whole arrays are read, pinned: indptr, indices, weight, rows
-    const void* array[4];
-};
-
-inline cudaError_t pin_host(host_tier* host, ggnn_cuda_dist* d, const ggnn_dist* plan)
+// host: where the whole arrays are read, pinned: indptr, indices, weight, rows; NULL where they are not.
+inline cudaError_t pin_host(const void* (&host)[4], ggnn_cuda_dist* d, const ggnn_dist* plan)
 {
     const ggnn_csc& all = plan->whole.whole;
     const int64_t   n = plan->whole.num_nodes, edges = plan->whole.num_edges;
@@ -4830,27 +4682,12 @@ inline cudaError_t pin_host(host_tier* host, ggnn_cuda_dist* d, const ggnn_dist*
                                 edges * static_cast<int64_t>(sizeof(ggnn_node)),
                                 edges * static_cast<int64_t>(sizeof(float)), n * plan->all_rows.pitch};
     for (int i = 0; i < 4; i++) {
-        host->array[i] = nullptr;
+        host[i] = nullptr;
         if (!array[i] || bytes[i] == 0 || !(i == 3 ? rows : lists)) continue;
-        host->array[i] = pin_array(d, i, array[i], static_cast<size_t>(bytes[i]));
-        if (!host->array[i]) return cudaErrorMemoryAllocation;
+        host[i] = pin_array(d, i, array[i], static_cast<size_t>(bytes[i]));
+        if (!host[i]) return cudaErrorMemoryAllocation;
     }
     return cudaSuccess;
-}
-
-// The host tier's slots of a plan, at the current device's addresses.
-inline cudaError_t map_host(const ggnn_dist* plan, const host_tier& host)
-{
-    void*       at[4] = {};
-    cudaError_t error = cudaSuccess;
-    for (int i = 0; i < 4 && error == cudaSuccess; i++)
-        if (host.array[i]) error = cudaHostGetDevicePointer(&at[i], const_cast<void*>(host.array[i]), 0);
-    const int32_t slot = plan->graph.at.parts;
-    ggnn_csc&     lists = const_cast<ggnn_csc*>(plan->graph.part)[slot]; // in the workspace
-    lists = {static_cast<int64_t*>(at[0]), nullptr, static_cast<ggnn_node*>(at[1]),
-             static_cast<float*>(at[2]), plan->whole.num_edges};
-    const_cast<const void**>(plan->rows.base)[slot] = at[3];
-    return error;
 }
 
 // Where the plan's tables and ranks lie on the device, one after the other; without `to`: their bytes alone.
@@ -4880,51 +4717,45 @@ inline cudaError_t place_tables(ggnn_cuda_dist* d, const ggnn_dist* plan, char* 
     return error;
 }
 
-inline cudaError_t make_tables(ggnn_cuda_dist* d, ggnn_dist* plan, void* const* part, const host_tier& host)
+// The tables of all parts and of the host tier, at the current device's addresses.
+inline cudaError_t make_tables(ggnn_cuda_dist* d, ggnn_dist* plan, void* const* part,
+                               const void* const (&host)[4])
 {
-    if (ggnn_dist_open(plan, part) != GGNN_OK) return cudaErrorInvalidValue;
-    cudaError_t error = map_host(plan, host);
+    void*       at[4] = {};
+    cudaError_t error = ggnn_dist_open(plan, part) == GGNN_OK ? cudaSuccess : cudaErrorInvalidValue;
+    for (int i = 0; i < 4 && error == cudaSuccess; i++)
+        if (host[i]) error = cudaHostGetDevicePointer(&at[i], const_cast<void*>(host[i]), 0);
+    if (error != cudaSuccess) return error;
+    const int32_t slot = plan->graph.at.parts; // its tables lie in the workspace
+    const_cast<const void**>(plan->rows.base)[slot] = at[3];
+    const_cast<ggnn_csc*>(plan->graph.part)[slot] = {
+        static_cast<int64_t*>(at[0]), nullptr, static_cast<ggnn_node*>(at[1]), static_cast<float*>(at[2]),
+        plan->whole.num_edges};
     place_tables(d, plan, nullptr);
-    if (error == cudaSuccess) error = cudaMalloc(&d->tables, static_cast<size_t>(d->table_bytes));
+    error = cudaMalloc(&d->tables, static_cast<size_t>(d->table_bytes));
     if (error == cudaSuccess) error = place_tables(d, plan, static_cast<char*>(d->tables));
     return first_error(error, cudaDeviceSynchronize());
 }
 
-// Where this peer reads each part.
-inline cudaError_t borrow_parts(void** part, const ggnn_cuda_peers* p, const ggnn_dist* plan,
-                                ggnn_cuda_fault* fault)
+// A peer's own part is lent, and all are borrowed: where it reads each.
+inline cudaError_t share_parts(void** part, const ggnn_cuda_dist* d, const ggnn_dist* plan,
+                               ggnn_cuda_fault* fault)
 {
-    cudaError_t error = cudaSuccess;
+    const ggnn_cuda_peers* p = &d->peers;
+    size_t                 bytes = static_cast<size_t>(d->part_bytes);
+    cudaError_t            error = ggnn_cuda_peers_lend(p, 0, d->part, 0, bytes);
+    peer_fault(fault, error, "a part cannot be lent");
+    if (error == cudaSuccess) error = ggnn_cuda_peers_wait(p, fault);
     for (int32_t q = 0; q < p->peers && error == cudaSuccess; q++) {
-        const char* start;
-        size_t      bytes;
+        const void* start;
         error = borrow(&start, &bytes, p, {q, 0}, fault);
         if (error == cudaSuccess && bytes != plan->part[q].bytes)
             error = peer_fault(fault, cudaErrorInvalidValue,
                                "a peer's part has another size: its data, ratios or ranking differ", -1, -1,
                                q);
-        part[q] = const_cast<char*>(start);
+        part[q] = const_cast<void*>(start);
     }
     return error;
-}
-
-// A peer's parts: its own is lent, all are borrowed.
-inline cudaError_t share_parts(void** part, const ggnn_cuda_dist* d, const ggnn_dist* plan,
-                               ggnn_cuda_fault* fault)
-{
-    const size_t bytes = static_cast<size_t>(d->part_bytes);
-    cudaError_t  error = dist_fault(fault, ggnn_cuda_peers_lend(&d->peers, 0, d->part, 0, bytes),
-                                    "a part cannot be lent");
-    if (error == cudaSuccess) error = ggnn_cuda_peers_wait(&d->peers, fault);
-    return error == cudaSuccess ? borrow_parts(part, &d->peers, plan, fault) : error;
-}
-
-inline cudaError_t plan_dist(ggnn_dist* plan, const ggnn_dist_data* from, void* work, ggnn_cuda_fault* fault)
-{
-    ggnn_fault why = {};
-    if (!work) return dist_fault(fault, cudaErrorMemoryAllocation, "no memory of the host for the plan");
-    if (ggnn_dist_plan(plan, from, work, &why) == GGNN_OK) return cudaSuccess;
-    return dist_fault(fault, cudaErrorInvalidValue, why.what);
 }
 
 // n devices' parts and tables: of one thread, or of a peer, which has joined.
@@ -4933,22 +4764,26 @@ inline cudaError_t fill_dist(ggnn_cuda_dist* d, int32_t n, const ggnn_dist_data*
     const bool        alone = !has_joined(&d->peers);
     const host_memory work(ggnn_dist_bytes(from->graph.num_nodes, from->parts));
     ggnn_dist         plan;
-    host_tier         host;
+    ggnn_fault        why = {};
+    const void*       host[4];
     void*             part[GGNN_CUDA_PARTS_MAX] = {};
-    cudaError_t       error = plan_dist(&plan, from, work.at, fault);
+    cudaError_t       error = cudaSuccess;
+    if (!work.at) return peer_fault(fault, cudaErrorMemoryAllocation, "no memory of the host for the plan");
+    if (ggnn_dist_plan(&plan, from, work.at, &why) != GGNN_OK)
+        return peer_fault(fault, cudaErrorInvalidValue, why.what);
     for (int32_t i = 0; i < n && error == cudaSuccess; i++) {
         error = cudaSetDevice(d[i].device);
         if (error == cudaSuccess) error = make_part(d + i, &plan, alone ? i : d->peers.self);
-        dist_fault(fault, error, "a part could not be allocated and filled");
+        peer_fault(fault, error, "a part could not be allocated and filled");
         part[i] = d[i].part;
     }
     if (error == cudaSuccess)
-        error = dist_fault(fault, pin_host(&host, d, &plan), "the host tier could not be pinned");
+        error = peer_fault(fault, pin_host(host, d, &plan), "the host tier could not be pinned");
     if (error == cudaSuccess && !alone) error = share_parts(part, d, &plan, fault);
     for (int32_t i = 0; i < n && error == cudaSuccess; i++) {
         error = cudaSetDevice(d[i].device);
         if (error == cudaSuccess) error = make_tables(d + i, &plan, part, host);
-        dist_fault(fault, error, "the tables of parts could not be made");
+        peer_fault(fault, error, "the tables of parts could not be made");
     }
     if (error == cudaSuccess && !alone) error = ggnn_cuda_peers_wait(&d->peers, fault); // all have opened
     return error;
@@ -4960,19 +4795,19 @@ cudaError_t ggnn_cuda_dist_open(ggnn_cuda_dist* d, const ggnn_dist_data* from, c
                                 void* shared, int32_t self, ggnn_cuda_fault* fault)
 {
     if (!d || !from || (device == nullptr) == (shared == nullptr))
-        return ggnni::dist_fault(fault, cudaErrorInvalidValue, "not d, data, and device or shared alone");
+        return ggnni::peer_fault(fault, cudaErrorInvalidValue, "not d, data, and device or shared alone");
     if (from->parts < 1 || from->parts > GGNN_CUDA_PARTS_MAX)
-        return ggnni::dist_fault(fault, cudaErrorInvalidValue, "parts are not 1 to GGNN_CUDA_PARTS_MAX");
+        return ggnni::peer_fault(fault, cudaErrorInvalidValue, "parts are not 1 to GGNN_CUDA_PARTS_MAX");
     const int32_t n = device ? from->parts : 1;
     int           current = 0;
-    cudaError_t   error = ggnni::peer_fault(fault, cudaGetDevice(&current), "no device", -1, -1, -1);
+    cudaError_t   error = ggnni::peer_fault(fault, cudaGetDevice(&current), "no device");
     for (int32_t i = 0; i < n; i++) {
         d[i] = {};
         d[i].device = device ? device[i] : current;
     }
     if (error == cudaSuccess && device) error = ggnn_cuda_link(device, n, fault);
     if (error == cudaSuccess && !device)
-        error = ggnni::dist_fault(fault, ggnn_cuda_peers_join(&d->peers, shared, from->parts, self, 1),
+        error = ggnni::peer_fault(fault, ggnn_cuda_peers_join(&d->peers, shared, from->parts, self, 1),
                                   "no such peer, or it has joined already or was given up");
     if (error == cudaSuccess) error = ggnni::fill_dist(d, n, from, fault);
     if (error != cudaSuccess) {
@@ -4987,7 +4822,7 @@ cudaError_t ggnn_cuda_dist_close(ggnn_cuda_dist* d, int32_t n, ggnn_cuda_fault* 
 {
     GGNNI_CUDA_REQUIRE(n >= 0 && (d || n == 0));
     int         current = 0;
-    cudaError_t error = ggnni::peer_fault(fault, cudaGetDevice(&current), "no device", -1, -1, -1);
+    cudaError_t error = ggnni::peer_fault(fault, cudaGetDevice(&current), "no device");
     if (n == 1 && error == cudaSuccess) error = ggnn_cuda_peers_close(&d->peers, fault);
     for (int32_t i = 0; i < n; i++) // all, before any part is freed
         if (d[i].tables && cudaSetDevice(d[i].device) == cudaSuccess)
@@ -5002,8 +4837,7 @@ cudaError_t ggnn_cuda_dist_close(ggnn_cuda_dist* d, int32_t n, ggnn_cuda_fault* 
             if (array) error = ggnni::first_error(error, cudaFreeHost(array));
         d[i] = {};
     }
-    error = ggnni::first_error(error, cudaSetDevice(current));
-    return error;
+    return ggnni::first_error(error, cudaSetDevice(current));
 }
 #endif
 

@@ -168,7 +168,7 @@ class Launches:
                         **moved[y.sources])
 
     def gather(self, rows, columns):
-        self.per_turn("copy_rows<float,float,4,false,stored_rows>", "chunk", rows * columns / 4 / 4,
+        self.per_turn("copy_rows<float,float,4,false,stored_rows<int,false>>", "chunk", rows * columns / 4 / 4,
                       bytes=rows * (4 + row_bytes(columns) + 4 * columns))
 
     def wide(self, y, kernel):
@@ -393,7 +393,7 @@ FAMILIES = [
     ("sampling, fanout 15 and 10", "fisher_yates<16,u32,true>", "row", "pass: 2 lists"),
     ("numbers: is it the first", "flag_firsts", "id", "id"),
     ("relabel", "relabel", "edge", "edge"),
-    ("gather of stored rows", "copy_rows<float,float,4,false,stored_rows>", "chunk", "chunk"),
+    ("gather of stored rows", "copy_rows<float,float,4,false,stored_rows<int,false>>", "chunk", "chunk"),
     ("gather and mean, fused", "reduce_lists<sum_op<store_rows<float>,false>,4>", "edge_chunk", "edge and chunk"),
     ("gather and weighted sum, fused", "reduce_lists<sum_op<store_rows<float>,true>,4>", "edge_chunk", "edge and chunk"),
     ("mean, own row beside it", "reduce_lists<own_and_mean,4>", "edge_chunk", "edge and chunk"),

@@ -695,6 +695,27 @@ TEST(aggregate_of_nothing_is_zero)
     }
 }
 
+TEST(a_plain_store_may_begin_off_any_alignment)
+{
+    random_block*      r = block_of(40, {1, 2, 5, 0, 9});
+    const device_block b(r->b);
+    for (int64_t shift : {0, 1, 2, 3, 4})
+        for (ggnn_type type : {GGNN_F32, GGNN_F16}) {
+            const int64_t            size = ggnn_type_bytes(type);
+            std::vector<char>        table(static_cast<size_t>((r->num_nodes * 8 + shift) * size));
+            for (char& c : table) c = static_cast<char>(test_below(60));
+            const device_array<char> rows(table);
+            const ggnn_store         host = ggnn_store_plain(table.data() + shift * size, r->num_nodes, 8, type);
+            const ggnn_store         device = ggnn_store_plain(rows.at() + shift * size, r->num_nodes, 8, type);
+            twin_matrix<float>       out(*r->b.num_dst.n, 8, 0, 0);
+            out.spoil();
+            ggnn_aggregate(out.host(), out.ld, GGNN_SUM, &r->b, nullptr, nullptr, 1, &host);
+            CHECK_CUDA(ggnn_cuda_aggregate(out.device(), out.ld, GGNN_SUM, b.get(), nullptr, nullptr, 1, &device, nullptr));
+            CHECK(out.agrees());
+        }
+    random_block_free(r);
+}
+
 // A NaN from rows of 16 bits stays one, infinities and subnormals count.
 TEST(aggregate_takes_halves_of_every_kind)
 {
@@ -915,6 +936,7 @@ int main(int argc, char** argv)
     RUN(aggregate_reads_any_layout_and_counts_where);
     RUN(aggregate_sums_hubs_in_segments);
     RUN(aggregate_of_nothing_is_zero);
+    RUN(a_plain_store_may_begin_off_any_alignment);
     RUN(aggregate_takes_halves_of_every_kind);
     RUN(factors_have_the_bits_of_c);
     RUN(factors_of_more_targets_than_sources);

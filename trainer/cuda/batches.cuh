@@ -328,7 +328,7 @@ inline int32_t host_blocks(const ring* r)
     return device_host_processors(r->device, processors);
 }
 
-// By ids: ggnni::stored_rows; by marks: ggnni::marked_rows.
+// By ids: ggnni::stored_rows<ggnn_node>; by marks: ggnni::marked_rows.
 template <class Rows>
 cudaError_t read_rows(const ring* r, cuda_slot* s, const ggnn_store* from, const typename Rows::key* key, ggnn_count n,
                       cudaStream_t stream)
@@ -338,10 +338,10 @@ cudaError_t read_rows(const ring* r, cuda_slot* s, const ggnn_store* from, const
     float* const  to = s->batch.rows;
     const int64_t ld = s->batch.ld_rows;
     cudaError_t   e = cudaSuccess;
-    if (!blocks) return gather_tier<by_chunks, Rows>(to, ld, GGNN_F32, from, key, n, ALL_TIERS, 0, stream);
+    if (!blocks) return gather_tier<ALL_TIERS, Rows>(to, ld, GGNN_F32, from, key, n, stream);
     if (from->at.stored > 0 || from->at.cached > 0)
-        e = gather_tier<by_chunks, Rows>(to, ld, GGNN_F32, from, key, n, DEVICE_TIERS, 0, stream);
-    return first_error(e, gather_tier<by_lines, Rows>(to, ld, GGNN_F32, from, key, n, HOST_TIER, blocks, stream));
+        e = gather_tier<DEVICE_TIERS, Rows>(to, ld, GGNN_F32, from, key, n, stream);
+    return first_error(e, gather_tier<HOST_TIER, Rows>(to, ld, GGNN_F32, from, key, n, stream, blocks));
 }
 
 inline bool is_marked(const ring* r, const cuda_slot* s)
@@ -372,7 +372,7 @@ inline cudaError_t extract(ring* r, cuda_slot* s)
     quiet.traffic = nullptr;
     if (reads)
         e = first_error(e, is_marked(r, s) ? read_rows<ggnni::marked_rows>(r, s, &quiet, s->marks, n, stream)
-                                           : read_rows<ggnni::stored_rows>(r, s, &quiet, s->shape.id, n, stream));
+                                           : read_rows<ggnni::stored_rows<ggnn_node>>(r, s, &quiet, s->shape.id, n, stream));
     return first_error(e, cudaEventRecord(s->extracted, stream));
 }
 
