@@ -1657,7 +1657,7 @@ GGNNI_KERNEL(48, THREADS, 5) rejection(const __grid_constant__ hop_job job)
 // that is the greatest: so the order of the writes does not matter. A fanout of more slots than shared memory
 // holds is done in passes over ranges of them, each drawing anew.
 template <int T, class Slot>
-GGNNI_KERNEL(80, THREADS, 3) reservoir(const __grid_constant__ hop_job job)
+GGNNI_KERNEL(76, THREADS, 3) reservoir(const __grid_constant__ hop_job job)
 {
     constexpr int   SLOTS = T == WARP ? 32 : 32768 / sizeof(Slot);
     __shared__ Slot slots[THREADS / T][SLOTS];
@@ -1690,12 +1690,12 @@ GGNNI_KERNEL(80, THREADS, 3) reservoir(const __grid_constant__ hop_job job)
 
 // ---- all neighbours; with replacement ------------------------------------------------
 
-// The last of [low, high) for which `is` holds, as it does for low, and for none behind the last.
-template <class F> __device__ inline int64_t last_where(int64_t low, int64_t high, F is)
+// The last of [low, high) of which `holds` is true, as it is of low, and of none behind that one.
+template <class F> __device__ inline int64_t last_where(int64_t low, int64_t high, F holds)
 {
     while (high - low > 1) {
         const int64_t middle = low + (high - low) / 2;
-        if (is(middle)) low = middle;
+        if (holds(middle)) low = middle;
         else high = middle;
     }
     return low;
@@ -2011,7 +2011,7 @@ GGNNI_KERNEL(48, THREADS, COUNTS ? 5 : 8) random_walks(const __grid_constant__ h
                 }
             }
             visited[t * job.walk.length + step] = next;
-            const uint64_t restart = static_cast<uint64_t>(job.walk.restart * 4294967296.0f);
+            const uint64_t restart = static_cast<uint64_t>(job.walk.restart * 4294967296.0f); // exact
             at = next < 0 || words.word[2] < restart ? start : next;
         }
     }
@@ -2317,9 +2317,9 @@ cudaError_t ggnn_cuda_walk_neighbors(ggnn_node* id, float* visits, int64_t* take
     GGNNI_CUDA_REQUIRE(!any || count == 0 || (id && visits && visited));
     GGNNI_CUDA_REQUIRE(workspace || !ggnn_cuda_walk_workspace_bytes(count, num_nodes.max));
     const int64_t   most = top < 0 ? count : least(top, count);
-    const visit_job job = {id,   visits, taken, visited,   count,
+    const visit_job job = {id,   visits, taken,     visited, count,
                            most, nodes,  num_nodes, static_cast<sort_pair*>(workspace)};
-    const auto start = [&](void (*kernel)(visit_job), int threads_per_node, int64_t at_once) {
+    const auto      start = [&](void (*kernel)(visit_job), int threads_per_node, int64_t at_once) {
         const int64_t tiles = tiles_of(least(num_nodes.max, at_once), THREADS / threads_per_node);
         return launch(kernel, grid_of(tiles, THREADS), THREADS, stream, job);
     };
