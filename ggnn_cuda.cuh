@@ -958,16 +958,9 @@ struct fast_layout {
 };
 inline fast_layout layout_of(const ggnn_layout& at)
 {
-    fast_layout fast = {at.cache_row, at.rank, at.bound, at.cached, at.stored, divide_by(at.parts)};
-    return fast;
+    return {at.cache_row, at.rank, at.bound, at.cached, at.stored, divide_by(at.parts)};
 }
 
-// The row of v, a node or a position, in the own cache; not in [0, cached): it has none.
-template <class Id> __device__ inline int64_t cache_row_of(const fast_layout& at, Id v)
-{
-    if (!at.cached) return -1;
-    return at.cache_row ? __ldg(at.cache_row + v) : v;
-}
 __device__ inline bool in_cache(const fast_layout& at, int64_t row)
 {
     return static_cast<uint64_t>(row) < static_cast<uint64_t>(at.cached);
@@ -991,21 +984,18 @@ __device__ inline ggnn_place place_beyond_cache(const fast_layout& at, Id v, int
     return place;
 }
 
-// ggnn_locate
+// ggnn_locate, of a node or a position.
 template <class Id> __device__ inline ggnn_place place_of(const fast_layout& at, Id v)
 {
-    const int64_t own = cache_row_of(at, v);
+    const int64_t own = !at.cached ? -1 : at.cache_row ? __ldg(at.cache_row + v) : v;
     if (in_cache(at, own)) return {static_cast<int32_t>(at.parts.by) + 1, own};
     return place_beyond_cache(at, v, at.rank ? __ldg(at.rank + v) : v);
 }
 
 // ---- traffic: what is read, by slot ---------------------------------------------
 
-enum tier {
-    ALL_TIERS,
-    DEVICE_TIERS,
-    HOST_TIER
-}; // all rows, those of parts and cache, those of the host tier
+// All rows, those of parts and cache, those of the host tier.
+enum tier { ALL_TIERS, DEVICE_TIERS, HOST_TIER };
 
 __device__ inline bool takes(tier wanted, int32_t parts, int32_t slot)
 {
@@ -1084,8 +1074,7 @@ static GGNNI_KERNEL(32, THREADS)
         const auto      v = first + thread < n ? ids.at(first + thread) : decltype(ids.at(0)){-1};
         const int32_t   slot = slot_of(at, v);
         const unsigned  same = __match_any_sync(ALL_LANES, slot);
-        const bool      leads = __ffs(static_cast<int>(same)) - 1 == thread % WARP;
-        if (slot >= 0 && leads && takes(wanted, parts, slot))
+        if (slot >= 0 && lowest(same) == threadIdx.x % WARP && takes(wanted, parts, slot))
             atomicAdd(count.n + slot, static_cast<unsigned>(__popc(same)));
     }
     count.end(parts + 2, traffic);
@@ -1221,9 +1210,8 @@ namespace ggnni {
 // One hop as a sampling kernel sees it. How many edges each target takes is known, what they are is not.
 // Passed by value; what it points to is on the device.
 struct hop_job {
-    ggnn_graph       g;         // its traffic is not used: only walks count, in the one below
+    ggnn_graph       g;         // its traffic: only WALK counts, its steps
     fast_layout      at;        // g's
-    int64_t*         traffic;   // g's: WALK counts its steps there
     ggnn_method      method;    //
     int32_t          fanout;    //
     int32_t          hop;       //
@@ -1244,9 +1232,8 @@ struct hop_job {
     int32_t*         status;    //                  sticky; or NULL
     ggnn_walks       walk;      //                  WALK
     divider          most;      //                  REPLACEMENT, WALK: edges a target may have; WEIGHTED:
-                                //                  pairs of a block's buffer
+                                //                  pairs of a block's buffer; random_walks: walks of a target
     void*            workspace; //                  of hop_workspace_bytes; WALK: kept from count_hop on
-    size_t           visits_at; //                  WALK: where in it the visits' numbers begin
     ggnn_cuda_unique seen;      //                  used if place is not NULL
     uint32_t*        place;     // (max_edges)      overwritten: slots of neighbours in the table; may be the
                                 //                  memory of id where that is as wide; or NULL
@@ -1281,17 +1268,6 @@ __device__ inline ggnn_list list_of(const ggnn_graph& g, const fast_layout& at, 
     }
     report(status, GGNN_ERROR_ID);
     return list;
-}
-
-// A thread a target.
-static GGNNI_KERNEL(32, THREADS)
-    count_lists(const __grid_constant__ hop_job job, int64_t* count)
-{
-    const int64_t num_dst = size_of(job.num_dst);
-#pragma unroll 1
-    for (int64_t i = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; i < num_dst;
-         i += static_cast<int64_t>(gridDim.x) * THREADS)
-        count[i] = edges_taken(job, list_of(job.g, job.at, job.target[i], job.status).degree);
 }
 
 // ---- where edges go --------------------------------------------------------------
@@ -1394,12 +1370,8 @@ struct hop_row {
 template <bool PLAIN = false>
 __device__ inline hop_row row_of(const hop_job& job, int64_t i, const int64_t* at)
 {
-    hop_row row;
-    row.target = job.target[i];
-    row.list = list_of<PLAIN>(job.g, job.at, row.target, job.status);
-    row.first = at[0];
-    row.end = at[1];
-    return row;
+    const ggnn_node target = job.target[i];
+    return {list_of<PLAIN>(job.g, job.at, target, job.status), target, at[0], at[1]};
 }
 
 // Writes the row's edge j: entry `offset` of its list. An id out of range is reported and becomes the target.
@@ -1419,16 +1391,23 @@ __device__ inline void put_edge(const hop_job& job, const hop_row& row, int64_t 
     if (job.weight) job.weight[e] = row.list.weight ? row.list.weight[offset] : 1.0f;
 }
 
-__device__ inline bool takes_whole(const hop_job& job, int64_t degree)
-{
-    return job.fanout < 0 || degree <= job.fanout;
-}
-
 // Takes the whole list, T threads in turn.
 template <int T> __device__ void copy_list(const hop_job& job, const hop_row& row, int lane)
 {
 #pragma unroll 1
     for (int64_t j = lane; j < row.list.degree; j += T) put_edge(job, row, j, j);
+}
+
+// for_rows, but body(row, i, at) is for lists longer than fanout; it reads the row again where keeping it
+// takes registers. whole(row) takes the others.
+template <int T, int BLOCK = THREADS, class Whole, class F>
+__device__ inline void for_long_rows(const hop_job& job, Whole whole, F body)
+{
+    for_rows<T, BLOCK>(job, [&](int64_t i, const int64_t* at) {
+        const hop_row row = row_of(job, i, at);
+        if (job.fanout < 0 || row.list.degree <= job.fanout) whole(row);
+        else body(row, i, at);
+    });
 }
 
 // The threads that work on one row: a warp, or the whole block (T = THREADS).
@@ -1608,22 +1587,20 @@ GGNNI_KERNEL(80, PATH_THREADS, ITEMS < 8 ? 8 : 6)
     path_sample(const __grid_constant__ hop_job job)
 {
     __shared__ path_memory<ITEMS, Key> memory;
-    for_rows<PATH_THREADS, PATH_THREADS>(job, [&](int64_t i, const int64_t* at) {
-        const int64_t n = row_of(job, i, at).list.degree; // (read again when it is needed: fewer registers)
-        if (n <= job.fanout) {
-            copy_list<PATH_THREADS>(job, row_of(job, i, at), threadIdx.x);
-            return;
-        }
+    const auto copy = [&](const hop_row& row) { copy_list<PATH_THREADS>(job, row, threadIdx.x); };
+    for_long_rows<PATH_THREADS, PATH_THREADS>(job, copy, [&](const hop_row& row, int64_t i,
+                                                             const int64_t* at) {
+        const int64_t n = row.list.degree;
 #pragma unroll 1
         for (int d = threadIdx.x; d < PATH_THREADS * ITEMS; d += PATH_THREADS)
             memory.s[d] =
                 static_cast<Key>(d < job.fanout ? draw_below(*job.rng, job.hop, job.target[i], d, n - d) : n);
         path_sort<ITEMS, Key>(memory, n);
-        const hop_row row = row_of(job, i, at);
-        path_link<ITEMS, Key>(memory, row.list.degree, job.fanout);
+        const hop_row again = row_of(job, i, at);
+        path_link<ITEMS, Key>(memory, again.list.degree, job.fanout);
 #pragma unroll 1
         for (int t = threadIdx.x; t < job.fanout; t += PATH_THREADS)
-            put_edge(job, row, memory.p[t], path_pick<ITEMS, Key>(memory, row.list.degree, t));
+            put_edge(job, again, memory.p[t], path_pick<ITEMS, Key>(memory, again.list.degree, t));
         __syncthreads();
     });
 }
@@ -1652,12 +1629,8 @@ GGNNI_KERNEL(48, THREADS, 5) rejection(const __grid_constant__ hop_job job)
     __shared__ Key      sets[THREADS / T][SLOTS];
     __shared__ unsigned earliest[THREADS / T][SLOTS];
     const team<T>       us;
-    for_rows<T>(job, [&](int64_t i, const int64_t* at) {
-        const hop_row row = row_of(job, i, at);
-        if (row.list.degree <= job.fanout) {
-            copy_list<T>(job, row, us.lane);
-            return;
-        }
+    const auto          copy = [&](const hop_row& row) { copy_list<T>(job, row, us.lane); };
+    for_long_rows<T>(job, copy, [&](const hop_row& row, int64_t, const int64_t*) {
         for (int s = us.lane; s < SLOTS; s += T) {
             sets[us.slot][s] = ~static_cast<Key>(0);
             earliest[us.slot][s] = ~0u;
@@ -1685,17 +1658,14 @@ GGNNI_KERNEL(48, THREADS, 5) rejection(const __grid_constant__ hop_job job)
 // that is the greatest: so the order of the writes does not matter. A fanout of more slots than shared memory
 // holds is done in passes over ranges of them, each drawing anew.
 template <int T, class Slot>
-GGNNI_KERNEL(80, THREADS, 3) reservoir(const __grid_constant__ hop_job job)
+GGNNI_KERNEL(76, THREADS, 3) reservoir(const __grid_constant__ hop_job job)
 {
     constexpr int   SLOTS = T == WARP ? 32 : 32768 / sizeof(Slot);
     __shared__ Slot slots[THREADS / T][SLOTS];
     const team<T>   us;
-    for_rows<T>(job, [&](int64_t i, const int64_t* at) {
-        const int64_t n = row_of(job, i, at).list.degree;
-        if (n <= job.fanout) {
-            copy_list<T>(job, row_of(job, i, at), us.lane);
-            return;
-        }
+    const auto      copy = [&](const hop_row& row) { copy_list<T>(job, row, us.lane); };
+    for_long_rows<T>(job, copy, [&](const hop_row& row, int64_t i, const int64_t* at) {
+        const int64_t n = row.list.degree;
         for (int64_t first = 0; first < job.fanout; first += SLOTS) {
             const int64_t count = job.fanout - first < SLOTS ? job.fanout - first : SLOTS;
             for (int s = us.lane; s < count; s += T) slots[us.slot][s] = static_cast<Slot>(first + s);
@@ -1711,9 +1681,9 @@ GGNNI_KERNEL(80, THREADS, 3) reservoir(const __grid_constant__ hop_job job)
                 }
             }
             us.sync();
-            const hop_row row = row_of(job, i, at);
+            const hop_row again = row_of(job, i, at);
 #pragma unroll 1
-            for (int s = us.lane; s < count; s += T) put_edge(job, row, first + s, slots[us.slot][s]);
+            for (int s = us.lane; s < count; s += T) put_edge(job, again, first + s, slots[us.slot][s]);
             us.sync();
         }
     });
@@ -1721,15 +1691,21 @@ GGNNI_KERNEL(80, THREADS, 3) reservoir(const __grid_constant__ hop_job job)
 
 // ---- all neighbours; with replacement ------------------------------------------------
 
-// The last of rows [low, high) that begins at or before edge e: the one that has it.
-__device__ inline int64_t row_with(const int64_t* indptr, int64_t low, int64_t high, int64_t e)
+// The last of [low, high) of which `holds` is true, as it is of low, and of none behind that one.
+template <class F> __device__ inline int64_t last_where(int64_t low, int64_t high, F holds)
 {
     while (high - low > 1) {
         const int64_t middle = low + (high - low) / 2;
-        if (indptr[middle] <= e) low = middle;
+        if (holds(middle)) low = middle;
         else high = middle;
     }
     return low;
+}
+
+// The last of rows [low, high) that begins at or before edge e: the one that has it.
+__device__ inline int64_t row_with(const int64_t* indptr, int64_t low, int64_t high, int64_t e)
+{
+    return last_where(low, high, [&](int64_t row) { return indptr[row] <= e; });
 }
 
 // A thread an edge, so that hubs and leaves cost the same; indptr is complete. Two threads find the rows of a
@@ -1740,8 +1716,7 @@ static GGNNI_KERNEL(40, THREADS, 6) take_all(const __grid_constant__ hop_job job
     __shared__ int64_t row_at[2];
     const int64_t      num_dst = size_of(job.num_dst);
     if (num_dst <= 0) return;
-    const int64_t placed = job.indptr[num_dst];
-    const int64_t num_edges = placed < job.max_edges ? placed : job.max_edges;
+    const int64_t num_edges = least(job.indptr[num_dst], job.max_edges);
     for (int64_t tile = blockIdx.x * static_cast<int64_t>(TILE); tile < num_edges;
          tile += gridDim.x * static_cast<int64_t>(TILE)) {
         const int64_t last = tile + TILE < num_edges ? tile + TILE - 1 : num_edges - 1;
@@ -1788,46 +1763,44 @@ inline cudaError_t launch_rows(void (*kernel)(hop_job), int threads, int threads
     return launch(kernel, blocks || !job.count ? blocks : 1, threads, stream, job);
 }
 
-// The threads that share a row of `most` edges, a power of two.
-inline int threads_for(int64_t most)
+// A kernel of for_spans to which a row is `most` entries, of which a thread takes one at a time.
+inline cudaError_t launch_entries(void (*kernel)(hop_job), int64_t most, hop_job job, cudaStream_t stream)
 {
-    int threads = 1;
-    while (threads < THREADS && threads < most) threads *= 2;
-    return threads;
+    int threads_per_row = 1;
+    while (threads_per_row < THREADS && threads_per_row < most) threads_per_row *= 2;
+    job.most = divide_by(most);
+    return launch_rows(kernel, THREADS, threads_per_row, job, stream);
 }
 
-// Offset, Key, Slot: 32 bits, or 64 where a list can have 2^32 entries.
-template <class Offset, bool PLAIN>
+// The least G that is not below fanout. Key: 32 bits, or 64 where a list can have 2^32 entries.
+template <class Key, bool PLAIN, int G = 1>
 inline cudaError_t launch_fisher_yates(const hop_job& job, cudaStream_t stream)
 {
-    if (job.fanout <= 1) return launch_rows(fisher_yates<1, Offset, PLAIN>, THREADS, 1, job, stream);
-    if (job.fanout <= 2) return launch_rows(fisher_yates<2, Offset, PLAIN>, THREADS, 2, job, stream);
-    if (job.fanout <= 4) return launch_rows(fisher_yates<4, Offset, PLAIN>, THREADS, 4, job, stream);
-    if (job.fanout <= 8) return launch_rows(fisher_yates<8, Offset, PLAIN>, THREADS, 8, job, stream);
-    if (job.fanout <= 16) return launch_rows(fisher_yates<16, Offset, PLAIN>, THREADS, 16, job, stream);
-    return launch_rows(fisher_yates<32, Offset, PLAIN>, THREADS, 32, job, stream);
+    if (job.fanout > G) return launch_fisher_yates<Key, PLAIN, G < WARP ? 2 * G : G>(job, stream);
+    return launch_rows(fisher_yates<G, Key, PLAIN>, THREADS, G, job, stream);
 }
 
-inline cudaError_t launch_path(const hop_job& job, bool wide, cudaStream_t stream)
+template <class Key, int ITEMS> inline cudaError_t launch_path(const hop_job& job, cudaStream_t stream)
 {
-    void (*kernel)(hop_job) = path_sample<8, unsigned>;
-    if (wide) kernel = path_sample<8, unsigned long long>;
-    else if (job.fanout <= 1 * PATH_THREADS) kernel = path_sample<1, unsigned>;
-    else if (job.fanout <= 2 * PATH_THREADS) kernel = path_sample<2, unsigned>;
-    else if (job.fanout <= 4 * PATH_THREADS) kernel = path_sample<4, unsigned>;
-    return launch_rows(kernel, PATH_THREADS, PATH_THREADS, job, stream);
+    if (job.fanout > ITEMS * PATH_THREADS) return launch_path<Key, ITEMS < 8 ? 2 * ITEMS : 8>(job, stream);
+    return launch_rows(path_sample<ITEMS, Key>, PATH_THREADS, PATH_THREADS, job, stream);
 }
 
-template <class Key> inline cudaError_t launch_rejection(const hop_job& job, cudaStream_t stream)
+// The methods that draw without replacement. PLAIN and fewer ITEMS are for keys of 32 bits alone.
+template <class Key> inline cudaError_t launch_draws(const hop_job& job, cudaStream_t stream)
 {
-    if (job.fanout <= WARP) return launch_rows(rejection<WARP, Key>, THREADS, WARP, job, stream);
-    return launch_rows(rejection<THREADS, Key>, THREADS, THREADS, job, stream);
-}
-
-template <class Slot> inline cudaError_t launch_reservoir(const hop_job& job, cudaStream_t stream)
-{
-    if (job.fanout <= WARP) return launch_rows(reservoir<WARP, Slot>, THREADS, WARP, job, stream);
-    return launch_rows(reservoir<THREADS, Slot>, THREADS, THREADS, job, stream);
+    constexpr bool NARROW = sizeof(Key) == sizeof(unsigned);
+    const bool     small = job.fanout <= WARP;
+    void (*kernel)(hop_job) = nullptr;
+    if (job.method == GGNN_RESERVOIR || job.fanout > GGNN_FANOUT_MAX) // the others here hold a set
+        kernel = small ? reservoir<WARP, Key> : reservoir<THREADS, Key>;
+    else if (job.method == GGNN_REJECTION)
+        kernel = small ? rejection<WARP, Key> : rejection<THREADS, Key>;
+    if (kernel) return launch_rows(kernel, THREADS, small ? +WARP : +THREADS, job, stream);
+    if (job.method == GGNN_FISHER_YATES && small)
+        return job.g.part || job.position || job.weight ? launch_fisher_yates<Key, false>(job, stream)
+                                                        : launch_fisher_yates<Key, NARROW>(job, stream);
+    return launch_path<Key, NARROW ? 1 : 8>(job, stream);
 }
 
 // The methods whose draws are uniform; fanout is not 0.
@@ -1835,26 +1808,11 @@ inline cudaError_t launch_uniform(const hop_job& job, cudaStream_t stream)
 {
     const bool wide = job.g.num_edges > static_cast<int64_t>(UINT32_MAX);
     if (job.fanout < 0) {
-        const int64_t most = job.max_edges < job.g.num_edges ? job.max_edges : job.g.num_edges;
+        const int64_t most = least(job.max_edges, job.g.num_edges);
         return launch(take_all, grid_of(tiles_of(most, 4 * THREADS), THREADS), THREADS, stream, job);
     }
-    if (job.method == GGNN_REPLACEMENT) {
-        hop_job draws = job;
-        draws.most = divide_by(job.fanout);
-        return launch_rows(replacement, THREADS, threads_for(job.fanout), draws, stream);
-    }
-    if (job.method == GGNN_RESERVOIR || job.fanout > GGNN_FANOUT_MAX) // the others here hold a set
-        return wide ? launch_reservoir<unsigned long long>(job, stream)
-                    : launch_reservoir<unsigned>(job, stream);
-    if (job.method == GGNN_REJECTION)
-        return wide ? launch_rejection<unsigned long long>(job, stream)
-                    : launch_rejection<unsigned>(job, stream);
-    if (job.method == GGNN_FISHER_YATES && job.fanout <= WARP) {
-        if (wide) return launch_fisher_yates<unsigned long long, false>(job, stream);
-        return job.g.part || job.position || job.weight ? launch_fisher_yates<unsigned, false>(job, stream)
-                                                        : launch_fisher_yates<unsigned, true>(job, stream);
-    }
-    return launch_path(job, wide, stream);
+    if (job.method == GGNN_REPLACEMENT) return launch_entries(replacement, job.fanout, job, stream);
+    return wide ? launch_draws<unsigned long long>(job, stream) : launch_draws<unsigned>(job, stream);
 }
 
 } // namespace ggnni
@@ -1955,18 +1913,14 @@ __device__ inline void keep_least(unsigned long long& best, int64_t& from, unsig
 static GGNNI_KERNEL(64, THREADS, 4) weighted_small(const __grid_constant__ hop_job job)
 {
     const team<WARP> us;
-    for_rows<WARP>(job, [&](int64_t i, const int64_t* at) {
-        const ggnn_list    list = row_of(job, i, at).list;
+    const auto       take = [&](const hop_row& row) { take_weighted(job, row, us); };
+    for_long_rows<WARP>(job, take, [&](const hop_row& row, int64_t i, const int64_t* at) {
         unsigned long long best = NO_KEY;
         int64_t            from = 0;
         bool               bad = false;
-        if (takes_whole(job, list.degree)) {
-            take_weighted(job, row_of(job, i, at), us);
-            return;
-        }
 #pragma unroll 1
-        for (int64_t base = 0; base < list.degree; base += WARP) {
-            const float              w = weight_at(list, base + us.lane);
+        for (int64_t base = 0; base < row.list.degree; base += WARP) {
+            const float              w = weight_at(row.list, base + us.lane);
             const unsigned long long key = edge_key(*job.rng, job.hop, job.target[i], base + us.lane, w);
             keep_least(best, from, key, base, job.fanout);
             bad |= !ggnn_weight_valid(w);
@@ -1989,25 +1943,21 @@ template <bool SHARED>
 GGNNI_KERNEL(80, THREADS, sizeof(ggnn_node) == 4 ? 4 : 3) // 64 registers; 80 with 64-bit ids
     weighted_large(const __grid_constant__ hop_job job)
 {
-    const int64_t        size = job.most.by;
     __shared__ sort_pair own[SHARED ? WEIGHTED_SHARED : 1];
-    sort_pair*           best = SHARED ? own : static_cast<sort_pair*>(job.workspace) + blockIdx.x * size;
+    sort_pair* const     pairs = static_cast<sort_pair*>(job.workspace);
+    sort_pair* const     best = SHARED ? own : pairs + blockIdx.x * job.most.by;
     const team<THREADS>  us;
-    for_rows<THREADS>(job, [&](int64_t i, const int64_t* at) {
-        const ggnn_list    list = row_of(job, i, at).list;
+    const auto           take = [&](const hop_row& row) { take_weighted(job, row, us); };
+    for_long_rows<THREADS>(job, take, [&](const hop_row& row, int64_t i, const int64_t* at) {
         unsigned long long last = NO_KEY;
         int64_t            kept = 0;
         bool               bad = false;
-        if (takes_whole(job, list.degree)) {
-            take_weighted(job, row_of(job, i, at), us);
-            return;
-        }
 #pragma unroll 1
-        for (int64_t base = 0; base < list.degree; base += THREADS) {
-            const float              w = weight_at(list, base + us.lane);
+        for (int64_t base = 0; base < row.list.degree; base += THREADS) {
+            const float              w = weight_at(row.list, base + us.lane);
             const unsigned long long key = edge_key(*job.rng, job.hop, job.target[i], base + us.lane, w);
             int                      total;
-            if (kept + THREADS > size) {
+            if (kept + THREADS > job.most.by) {
                 sort_pairs(best, kept, us);
                 kept = job.fanout;
                 last = best[kept - 1].key;
@@ -2019,48 +1969,36 @@ GGNNI_KERNEL(80, THREADS, sizeof(ggnn_node) == 4 ? 4 : 3) // 64 registers; 80 wi
         }
         sort_pairs(best, kept, us);
         if (bad) report(job.status, GGNN_ERROR_WEIGHT);
-        const int64_t taken = us.any(bad) ? 0 : kept < job.fanout ? kept : job.fanout;
-        const hop_row row = row_of(job, i, at);
+        const int64_t taken = us.any(bad) ? 0 : least(kept, job.fanout);
+        const hop_row again = row_of(job, i, at);
 #pragma unroll 1
-        for (int64_t j = us.lane; j < taken; j += THREADS) put_edge(job, row, j, best[j].from);
+        for (int64_t j = us.lane; j < taken; j += THREADS) put_edge(job, again, j, best[j].from);
         // (before the next row writes to best, all come through rank's barriers)
     });
 }
 
 // ---- walks -------------------------------------------------------------------------
 
-struct walk_job {
-    ggnn_node*       visited; // (num_nodes, walks * length)
-    ggnn_graph       g;
-    fast_layout      at;      // g's
-    int64_t*         traffic; // lists read by slot; or NULL
-    int32_t          walks, length, hop;
-    uint64_t         restart; // chance * 2^32
-    divider          by_walks;
-    const ggnn_rng*  rng;
-    const ggnn_node* node; // (num_nodes)
-    ggnn_count       num_nodes;
-    int32_t*         status;
-};
-
-// A thread a walk. COUNTS: where traffic is; else it costs nothing.
+// A thread a walk; into the workspace: (num_dst, walks * length). COUNTS: where traffic is; else it costs
+// nothing.
 template <bool COUNTS>
-GGNNI_KERNEL(48, THREADS, COUNTS ? 5 : 8) random_walks(const __grid_constant__ walk_job job)
+GGNNI_KERNEL(48, THREADS, COUNTS ? 5 : 8) random_walks(const __grid_constant__ hop_job job)
 {
     [[maybe_unused]] __shared__ slot_counts count;
     [[maybe_unused]] const int32_t          parts = static_cast<int32_t>(job.at.parts.by);
-    const int64_t          walks = size_of(job.num_nodes) * job.walks;
-    ggnn_rng               rng = *job.rng;
+    ggnn_node* const visited = static_cast<ggnn_node*>(job.workspace);
+    const int64_t    walks = size_of(job.num_dst) * job.walk.walks;
+    ggnn_rng         rng = *job.rng;
     rng.purpose = ggnn_walk_purpose(rng.purpose);
     if constexpr (COUNTS) count.begin(parts + 2);
 #pragma unroll 1
     for (int64_t t = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; t < walks;
          t += static_cast<int64_t>(gridDim.x) * THREADS) {
-        const int64_t   i = quotient(t, job.by_walks);
-        const ggnn_node start = job.node[i];
+        const int64_t   i = quotient(t, job.most);
+        const ggnn_node start = job.target[i];
         ggnn_node       at = start;
-        for (int32_t step = 0; step < job.length; step++) {
-            const int64_t    block = (t - i * job.walks) * job.length + step;
+        for (int32_t step = 0; step < job.walk.length; step++) {
+            const int64_t    block = (t - i * job.walk.walks) * job.walk.length + step;
             const ggnn_words words = random_words(rng, job.hop, start, static_cast<uint32_t>(block));
             const ggnn_list  list = list_of(job.g, job.at, at, job.status);
             ggnn_node        next = -1;
@@ -2073,11 +2011,12 @@ GGNNI_KERNEL(48, THREADS, COUNTS ? 5 : 8) random_walks(const __grid_constant__ w
                     next = -1;
                 }
             }
-            job.visited[t * job.length + step] = next;
-            at = next < 0 || words.word[2] < job.restart ? start : next;
+            visited[t * job.walk.length + step] = next;
+            const uint64_t restart = static_cast<uint64_t>(job.walk.restart * 4294967296.0f); // exact
+            at = next < 0 || words.word[2] < restart ? start : next;
         }
     }
-    if constexpr (COUNTS) count.end(parts + 2, job.traffic);
+    if constexpr (COUNTS) count.end(parts + 2, job.g.traffic);
 }
 
 struct visit_job {
@@ -2129,18 +2068,6 @@ GGNNI_KERNEL(32, THREADS) visits_small(const __grid_constant__ visit_job job)
     }
 }
 
-// The end of the run of equal keys that begins at t of n sorted ones.
-__device__ inline int64_t run_end(const sort_pair* p, int64_t t, int64_t n)
-{
-    int64_t low = t, high = n; // the key of low is t's, that of high is not
-    while (high - low > 1) {
-        const int64_t middle = low + (high - low) / 2;
-        if (p[middle].key == p[t].key) low = middle;
-        else high = middle;
-    }
-    return high;
-}
-
 constexpr int32_t VISITS_SHARED = 1024; // pairs in shared memory
 
 // A block a node: sorted by id; then the first visit of each id, by (visits descending, id), and behind these
@@ -2167,8 +2094,10 @@ template <bool SHARED> GGNNI_KERNEL(40, THREADS) visits_large(const __grid_const
 #pragma unroll 1
         for (int64_t base = 0; base < kept; base += THREADS) { // from: visits, at the first of each id
             const int64_t t = base + us.lane;
-            const bool    first = t < kept && (t == 0 || p[t - 1].key != p[t].key);
-            if (t < kept) p[t].from = first ? run_end(p, t, kept) - t : 0;
+            const auto    key = t < kept ? p[t].key : NO_KEY;
+            const bool    first = t < kept && (t == 0 || p[t - 1].key != key);
+            const auto    equal = [&](int64_t other) { return p[other].key == key; };
+            if (t < kept) p[t].from = first ? last_where(t, kept, equal) + 1 - t : 0;
             us.rank(first, &total);
             distinct += total;
         }
@@ -2192,64 +2121,21 @@ template <bool SHARED> GGNNI_KERNEL(40, THREADS) visits_large(const __grid_const
 
 // ---- launches ------------------------------------------------------------------------
 
-inline int64_t heavy_blocks(int64_t rows) { return rows < HEAVY_BLOCKS ? rows : HEAVY_BLOCKS; }
-
 // Room of `size` pairs for each block that takes them from the workspace.
 inline size_t pairs_bytes(int64_t size, int64_t rows)
 {
-    return static_cast<size_t>(heavy_blocks(rows) * size) * sizeof(sort_pair);
+    return static_cast<size_t>(least(rows, HEAVY_BLOCKS) * size) * sizeof(sort_pair);
 }
 
-inline cudaError_t launch_weighted(const hop_job& job, cudaStream_t stream)
+inline cudaError_t launch_weighted(hop_job job, cudaStream_t stream)
 {
-    const int64_t size = weighted_buffer(job.fanout);
+    job.most.by = weighted_buffer(job.fanout);
     if (job.fanout >= 0 && job.fanout <= WARP) return launch_rows(weighted_small, THREADS, WARP, job, stream);
-    hop_job large = job;
-    large.most.by = size;
-    if (size <= WEIGHTED_SHARED) return launch_rows(weighted_large<true>, THREADS, THREADS, large, stream);
-    large.span = 1;
-    const int64_t blocks = grid_of(heavy_blocks(job.num_dst.max), THREADS);
-    return launch(weighted_large<false>, blocks || !job.count ? blocks : 1, THREADS, stream, large);
-}
-
-inline cudaError_t launch_walks(const walk_job& job, cudaStream_t stream)
-{
-    const int64_t tiles = tiles_of(job.num_nodes.max * job.walks, THREADS);
-    auto          kernel = job.traffic ? random_walks<true> : random_walks<false>;
-    return launch(kernel, grid_of(tiles, THREADS), THREADS, stream, job);
-}
-
-inline walk_job walk_job_of(ggnn_node* visited, const ggnn_graph& g, const ggnn_walks& given)
-{
-    const ggnn_walks how = ggnn_walks_or_default(given);
-    walk_job         job = {};
-    job.visited = visited;
-    job.g = g;
-    job.at = layout_of(g.at);
-    job.traffic = g.traffic;
-    job.walks = how.walks;
-    job.length = how.length;
-    job.restart = static_cast<uint64_t>(static_cast<double>(how.restart) * 4294967296.0);
-    job.by_walks = divide_by(how.walks);
-    return job;
-}
-
-inline cudaError_t launch_visits(const visit_job& job, cudaStream_t stream)
-{
-    const auto start = [&](void (*kernel)(visit_job), int threads_per_node, int64_t most) {
-        const int64_t tiles = tiles_of(least(job.num_nodes.max, most), THREADS / threads_per_node);
-        return launch(kernel, grid_of(tiles, THREADS), THREADS, stream, job);
-    };
-    if (job.count <= 8) return start(visits_small<8>, 8, INT64_MAX);
-    if (job.count <= 16) return start(visits_small<16>, 16, INT64_MAX);
-    if (job.count <= 32) return start(visits_small<32>, 32, INT64_MAX);
-    if (job.count <= VISITS_SHARED) return start(visits_large<true>, THREADS, INT64_MAX);
-    return start(visits_large<false>, THREADS, HEAVY_BLOCKS);
-}
-
-inline size_t walk_pairs_bytes(int32_t count, int64_t max_nodes)
-{
-    return count <= VISITS_SHARED ? 0 : pairs_bytes(count, max_nodes);
+    if (job.most.by <= WEIGHTED_SHARED)
+        return launch_rows(weighted_large<true>, THREADS, THREADS, job, stream);
+    job.span = 1;
+    const int64_t blocks = grid_of(least(job.num_dst.max, HEAVY_BLOCKS), THREADS);
+    return launch(weighted_large<false>, blocks || !job.count ? blocks : 1, THREADS, stream, job);
 }
 
 // Of a hop's workspace: ids from its start, then visits and pairs at these bytes.
@@ -2261,9 +2147,9 @@ inline walk_memory walk_memory_of(const ggnn_walks& how, int64_t max_nodes)
     const int32_t count = how.walks * how.length;
     const size_t  entries = static_cast<size_t>(max_nodes) * static_cast<size_t>(count);
     walk_memory   memory;
-    memory.visits = (entries * sizeof(ggnn_node) + 15) / 16 * 16;
-    memory.pairs = memory.visits + (entries * sizeof(float) + 15) / 16 * 16;
-    memory.bytes = memory.pairs + walk_pairs_bytes(count, max_nodes);
+    memory.visits = entries * sizeof(ggnn_node);
+    memory.pairs = (memory.visits + entries * sizeof(float) + 15) / 16 * 16;
+    memory.bytes = memory.pairs + ggnn_cuda_walk_workspace_bytes(count, max_nodes);
     return memory;
 }
 
@@ -2273,23 +2159,13 @@ inline cudaError_t count_walks(const hop_job& hop, int64_t* count, cudaStream_t 
     const walk_memory memory = walk_memory_of(hop.walk, hop.num_dst.max);
     char* const       base = static_cast<char*>(hop.workspace);
     ggnn_node* const  id = reinterpret_cast<ggnn_node*>(base);
-    walk_job          walks = walk_job_of(id, hop.g, hop.walk);
-    visit_job         visits = {};
-    walks.hop = hop.hop;
-    walks.traffic = hop.traffic;
-    walks.rng = hop.rng;
-    walks.node = visits.node = hop.target;
-    walks.num_nodes = visits.num_nodes = hop.num_dst;
-    walks.status = hop.status;
-    visits.id = id;
-    visits.visited = id;
-    visits.visits = reinterpret_cast<float*>(base + memory.visits);
-    visits.taken = count;
-    visits.count = hop.walk.walks * hop.walk.length;
-    visits.top = hop.fanout < 0 || hop.fanout > visits.count ? visits.count : hop.fanout;
-    visits.workspace = reinterpret_cast<sort_pair*>(base + memory.pairs);
-    const cudaError_t walked = launch_walks(walks, stream); // before: an argument list has no order
-    return first_error(walked, launch_visits(visits, stream));
+    float* const      visits = reinterpret_cast<float*>(base + memory.visits);
+    const int32_t     entries = hop.walk.walks * hop.walk.length;
+    const cudaError_t walked = ggnn_cuda_random_walk(id, &hop.g, &hop.walk, hop.rng, hop.hop, hop.target,
+                                                     hop.num_dst, hop.status, stream);
+    return first_error(walked, // before: an argument list has no order
+                       ggnn_cuda_walk_neighbors(id, visits, count, id, entries, hop.fanout, hop.target,
+                                                hop.num_dst, base + memory.pairs, stream));
 }
 
 // A thread a neighbour that count_walks may have left.
@@ -2297,13 +2173,12 @@ static GGNNI_KERNEL(48, THREADS, 5) place_walks(const __grid_constant__ hop_job 
 {
     const int64_t          count = static_cast<int64_t>(job.walk.walks) * job.walk.length;
     const ggnn_node* const id = static_cast<const ggnn_node*>(job.workspace);
-    const char* const      base = static_cast<const char*>(job.workspace);
-    const float* const     visits = reinterpret_cast<const float*>(base + job.visits_at);
+    const float* const     visits = reinterpret_cast<const float*>(id + job.num_dst.max * count);
     for_spans<THREADS>(job, [&](int64_t first, int rows, const int64_t* at) {
 #pragma unroll 1
         for (int64_t t = threadIdx.x; t < rows * job.most.by; t += THREADS) {
             const int64_t r = quotient(t, job.most), j = t - r * job.most.by, e = at[r] + j;
-            if (e >= at[r + 1] || e >= job.max_edges) continue;
+            if (e >= at[r + 1]) continue;
             job.id[e] = id[(first + r) * count + j];
             if (job.position) job.position[e] = -1;
             if (job.weight) job.weight[e] = visits[(first + r) * count + j];
@@ -2311,25 +2186,17 @@ static GGNNI_KERNEL(48, THREADS, 5) place_walks(const __grid_constant__ hop_job 
     });
 }
 
-inline cudaError_t launch_place_walks(const hop_job& job, cudaStream_t stream)
-{
-    const int32_t     count = job.walk.walks * job.walk.length;
-    const walk_memory memory = walk_memory_of(job.walk, job.num_dst.max);
-    hop_job           copy = job;
-    copy.visits_at = memory.visits;
-    copy.most = divide_by(job.fanout < 0 || job.fanout > count ? count : job.fanout);
-    return launch_rows(place_walks, THREADS, threads_for(copy.most.by), copy, stream);
-}
-
-// A warp a list.
+// Edges that targets take, a thread each; a warp where what has weight is counted.
+template <int T>
 static GGNNI_KERNEL(32, THREADS)
-    count_weighted_lists(const __grid_constant__ hop_job job, int64_t* count)
+    count_lists(const __grid_constant__ hop_job job, int64_t* count)
 {
-    const team<WARP> us;
-    const int64_t    num_dst = size_of(job.num_dst);
+    const team<T> us;
+    const int64_t num_dst = size_of(job.num_dst);
+#pragma unroll 1
     for (int64_t i = us.first; i < num_dst; i += us.step) {
         const ggnn_list list = list_of(job.g, job.at, job.target[i], job.status);
-        const int64_t   some = count_weighted(job, list, us);
+        const int64_t   some = T == WARP ? count_weighted(job, list, us) : list.degree;
         if (us.lane == 0) count[i] = edges_taken(job, some);
     }
 }
@@ -2342,12 +2209,13 @@ inline cudaError_t count_hop(const hop_job& job, int64_t* count, cudaStream_t st
     const bool    by_warp = ggnn_method_has(job.method, GGNN_METHOD_WEIGHS) && job.fanout != 0;
     const int64_t tiles = tiles_of(job.num_dst.max, THREADS / (by_warp ? +WARP : 1));
     if (ggnn_method_has(job.method, GGNN_METHOD_WALKS)) return count_walks(job, count, stream);
-    return launch(by_warp ? count_weighted_lists : count_lists, grid_of(tiles, THREADS), THREADS, stream, job,
+    return launch(by_warp ? count_lists<WARP> : count_lists<1>, grid_of(tiles, THREADS), THREADS, stream, job,
                   count);
 }
 
 inline cudaError_t sample_hop(const hop_job& job, cudaStream_t stream)
 {
+    const int32_t visits = job.walk.walks * job.walk.length;
     if (job.fanout == 0 && !ggnn_method_has(job.method, GGNN_METHOD_WALKS)) return cudaSuccess;
     switch (job.method) {
     case GGNN_FISHER_YATES:
@@ -2356,24 +2224,17 @@ inline cudaError_t sample_hop(const hop_job& job, cudaStream_t stream)
     case GGNN_RESERVOIR:
     case GGNN_REPLACEMENT: return launch_uniform(job, stream);
     case GGNN_WEIGHTED: return launch_weighted(job, stream);
-    case GGNN_WALK: return launch_place_walks(job, stream);
+    case GGNN_WALK:
+        return launch_entries(place_walks, job.fanout < 0 ? visits : least(job.fanout, visits), job, stream);
     }
     return cudaErrorInvalidValue;
 }
 
 inline size_t hop_workspace_bytes(ggnn_method method, int32_t fanout, const ggnn_walks& walk, int64_t max_dst)
 {
-    switch (method) {
-    case GGNN_WEIGHTED:
-        return fanout <= GGNN_FANOUT_MAX ? 0 : pairs_bytes(weighted_buffer(fanout), max_dst);
-    case GGNN_WALK: return walk_memory_of(ggnn_walks_or_default(walk), max_dst).bytes;
-    case GGNN_FISHER_YATES:
-    case GGNN_PATH_DOUBLING:
-    case GGNN_REJECTION:
-    case GGNN_RESERVOIR:
-    case GGNN_REPLACEMENT: break;
-    }
-    return 0;
+    if (method == GGNN_WALK) return walk_memory_of(ggnn_walks_or_default(walk), max_dst).bytes;
+    if (method != GGNN_WEIGHTED || fanout <= GGNN_FANOUT_MAX) return 0;
+    return pairs_bytes(weighted_buffer(fanout), max_dst);
 }
 
 } // namespace ggnni
@@ -2412,7 +2273,7 @@ cudaError_t ggnn_cuda_sample_lists(const ggnn_cuda_samples* out, const ggnn_grap
     job.workspace = workspace;
     if (out->count) counted = ggnni::count_hop(job, out->count, stream);
     if (!out->indptr) return counted;
-    ggnni::node_list lists = {nodes, num_nodes, g->num_nodes};
+    const ggnni::node_list lists = {nodes, num_nodes, g->num_nodes};
     counted = ggnni::first_error(counted, ggnni::sample_hop(job, stream));
     return ggnni::first_error(counted, ggnni::count_traffic(lists, num_nodes.max, g->at, g->traffic,
                                                             ggnni::ALL_TIERS, stream));
@@ -2426,39 +2287,48 @@ cudaError_t ggnn_cuda_random_walk(ggnn_node* visited, const ggnn_graph* g, const
     GGNNI_CUDA_REQUIRE(ggnni::keys_given(rng, hop) && ggnni::ids_given(nodes, num_nodes));
     GGNNI_CUDA_REQUIRE(ggnn_walks_valid(ggnn_walks_or_default(*how)) && ggnni::can_count(g->traffic, g->at));
     GGNNI_CUDA_REQUIRE(visited || ggnni::known(num_nodes) == 0);
-    ggnni::walk_job job = ggnni::walk_job_of(visited, *g, *how);
+    ggnni::hop_job job = {};
+    job.g = *g;
+    job.at = ggnni::layout_of(g->at);
     job.hop = hop;
     job.rng = rng;
-    job.node = nodes;
-    job.num_nodes = num_nodes;
+    job.target = nodes;
+    job.num_dst = num_nodes;
     job.status = status;
-    return ggnni::launch_walks(job, stream);
+    job.walk = ggnn_walks_or_default(*how);
+    job.most = ggnni::divide_by(job.walk.walks);
+    job.workspace = visited;
+    const int64_t tiles = ggnni::tiles_of(num_nodes.max * job.walk.walks, ggnni::THREADS);
+    return ggnni::launch(g->traffic ? ggnni::random_walks<true> : ggnni::random_walks<false>,
+                         ggnni::grid_of(tiles, ggnni::THREADS), ggnni::THREADS, stream, job);
 }
 
 size_t ggnn_cuda_walk_workspace_bytes(int32_t count, int64_t max_nodes)
 {
-    return count < 0 || max_nodes < 0 ? 0 : ggnni::walk_pairs_bytes(count, max_nodes);
+    return count <= ggnni::VISITS_SHARED || max_nodes < 0 ? 0 : ggnni::pairs_bytes(count, max_nodes);
 }
 
 cudaError_t ggnn_cuda_walk_neighbors(ggnn_node* id, float* visits, int64_t* taken, const ggnn_node* visited,
                                      int32_t count, int64_t top, const ggnn_node* nodes, ggnn_count num_nodes,
                                      void* workspace, cudaStream_t stream)
 {
-    const bool any = ggnni::known(num_nodes) > 0;
-    GGNNI_CUDA_REQUIRE(count >= 0 && ggnni::ids_given(nodes, num_nodes) && (taken || !any));
+    using namespace ggnni;
+    const bool any = known(num_nodes) > 0;
+    GGNNI_CUDA_REQUIRE(count >= 0 && ids_given(nodes, num_nodes) && (taken || !any));
     GGNNI_CUDA_REQUIRE(!any || count == 0 || (id && visits && visited));
     GGNNI_CUDA_REQUIRE(workspace || !ggnn_cuda_walk_workspace_bytes(count, num_nodes.max));
-    ggnni::visit_job job = {};
-    job.id = id;
-    job.visits = visits;
-    job.taken = taken;
-    job.visited = visited;
-    job.count = count;
-    job.top = top < 0 || top > count ? count : top;
-    job.node = nodes;
-    job.num_nodes = num_nodes;
-    job.workspace = static_cast<ggnni::sort_pair*>(workspace);
-    return ggnni::launch_visits(job, stream);
+    const int64_t   most = top < 0 ? count : least(top, count);
+    const visit_job job = {id,   visits, taken,     visited, count,
+                           most, nodes,  num_nodes, static_cast<sort_pair*>(workspace)};
+    const auto      start = [&](void (*kernel)(visit_job), int threads_per_node, int64_t at_once) {
+        const int64_t tiles = tiles_of(least(num_nodes.max, at_once), THREADS / threads_per_node);
+        return launch(kernel, grid_of(tiles, THREADS), THREADS, stream, job);
+    };
+    if (count <= 8) return start(visits_small<8>, 8, INT64_MAX);
+    if (count <= 16) return start(visits_small<16>, 16, INT64_MAX);
+    if (count <= 32) return start(visits_small<32>, 32, INT64_MAX);
+    if (count <= VISITS_SHARED) return start(visits_large<true>, THREADS, INT64_MAX);
+    return start(visits_large<false>, THREADS, HEAVY_BLOCKS);
 }
 
 // =============================================================================
@@ -2499,24 +2369,6 @@ __device__ inline uint32_t slot_value(const ggnn_cuda_unique& seen, uint32_t slo
 {
     return *(seen.kind == GGNN_UNIQUE_DIRECT ? reinterpret_cast<const uint32_t*>(seen.entry + slot)
                                              : &seen.slot[slot].value);
-}
-
-// ---- begin ---------------------------------------------------------------------
-// A stamp is that of the batch before plus one, and entries get its complement, so that those of earlier
-// batches are greater than any of this one. When stamps start again from 0 the map is cleared. last is not
-// written while a batch begins, so that all blocks come to the same stamp.
-
-static GGNNI_KERNEL(32, THREADS) begin_batch(ggnn_cuda_unique seen)
-{
-    int64_t  first = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
-    uint32_t stamp = seen.state->last + 1;
-    if (first == 0) {
-        seen.state->stamp = stamp;
-        seen.state->count = 0;
-    }
-    if (stamp != 0 || seen.kind != GGNN_UNIQUE_DIRECT) return;
-    for (int64_t v = first; v < seen.num_nodes; v += static_cast<int64_t>(gridDim.x) * THREADS)
-        seen.entry[v] = ~0ull;
 }
 
 // ---- insert: a thread an input -------------------------------------------------
@@ -2598,8 +2450,10 @@ __device__ inline ggnn_node checked_id(const unique_job& job, uint32_t e)
     return job.seen.num_nodes > 0 ? 0 : -1;
 }
 
-// The first append of a batch begins it too, which saves a launch. How many ids it has. What is written here
-// is read by later kernels alone.
+// The first append of a batch begins it too, which saves a launch. How many ids it has. A stamp is that of
+// the batch before plus one, and entries get its complement, so that those of earlier batches are greater
+// than any of this one. What is written here is read by later kernels alone; last is not written, so that all
+// blocks come to the same stamp.
 __device__ inline uint32_t start_batch(const unique_job& job, uint32_t stamp)
 {
     const int64_t given = job.given.n ? *job.given.n : job.given.max;
@@ -2693,18 +2547,6 @@ struct no_next { // what is done with every id of the list once it has its numbe
     __device__ void       add(int64_t, int64_t, ggnn_node) const {}
 };
 
-// Ids from before: they are in the next frontier too. A thread an id.
-template <class Next> __device__ void number_again(const unique_job& job, const Next& next, int64_t base)
-{
-    if (!Next::COUNTS && !job.repeats) return;
-    for (int64_t first = static_cast<int64_t>(blockIdx.x) * THREADS; first < base;
-         first += static_cast<int64_t>(gridDim.x) * THREADS) {
-        int64_t i = first + threadIdx.x;
-        if (job.repeats && i < base) job.repeats[i] = 0;
-        if constexpr (Next::COUNTS) next.add(i - threadIdx.x % WARP, i, i < base ? job.list[i] : -1);
-    }
-}
-
 // A block has THREADS inputs at a time, 8 words of bits: lane l of each warp looks at word l % 8. What is
 // read here is under way while the sums are. The thread of the last input knows how many there are.
 // next.add(first, i, id) is called by whole warps, for number i's id, or -1; i >= first.
@@ -2714,7 +2556,14 @@ GGNNI_KERNEL(48, THREADS) number_firsts(unique_job job, const __grid_constant__ 
     constexpr int  WORDS = THREADS / WARP;
     const int64_t  n = size_of(job.n), base = job.seen.state->base;
     const uint32_t stamp = job.seen.state->stamp, lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    number_again(job, next, base);
+    const int64_t  again = Next::COUNTS || job.repeats ? base : 0;
+    // Ids from before: they are in the next frontier too. A thread an id.
+    for (int64_t first = static_cast<int64_t>(blockIdx.x) * THREADS; first < again;
+         first += static_cast<int64_t>(gridDim.x) * THREADS) {
+        const int64_t i = first + threadIdx.x;
+        if (job.repeats && i < base) job.repeats[i] = 0;
+        if constexpr (Next::COUNTS) next.add(i - threadIdx.x % WARP, i, i < base ? job.list[i] : -1);
+    }
     for (int64_t first = static_cast<int64_t>(blockIdx.x) * THREADS; first == 0 || first < n;
          first += static_cast<int64_t>(gridDim.x) * THREADS) {
         const int64_t  e = first + threadIdx.x, word = first / WARP + lane % WORDS;
@@ -2890,11 +2739,13 @@ cudaError_t ggnn_cuda_unique_init(ggnn_cuda_unique* seen, ggnn_unique_kind kind,
 cudaError_t ggnn_cuda_unique_begin(const ggnn_cuda_unique* seen, cudaStream_t stream)
 {
     GGNNI_CUDA_REQUIRE(seen);
-    const bool  hash = seen->kind == GGNN_UNIQUE_HASH;
-    cudaError_t error = hash ? ggnni::clear_table(seen, stream) : cudaSuccess;
-    if (error != cudaSuccess) return error;
-    const int64_t blocks = ggnni::blocks_for(hash ? 0 : seen->num_nodes);
-    return ggnni::launch(ggnni::begin_batch, blocks, ggnni::THREADS, stream, *seen);
+    const bool        hash = seen->kind == GGNN_UNIQUE_HASH;
+    const cudaError_t error = hash ? ggnni::clear_table(seen, stream) : cudaSuccess;
+    ggnni::unique_job job = {}; // which begins with no id
+    job.seen = *seen;
+    job.n.n = &seen->state->count;
+    job.begins = true;
+    return error != cudaSuccess ? error : ggnni::launch_insert<false>(job, stream);
 }
 
 size_t ggnn_cuda_unique_workspace_bytes(int64_t max_n)
@@ -3078,7 +2929,6 @@ inline hop_job job_of_hop(const ggnn_cuda_batch* b, const ggnn_graph* g, const g
     hop_job           job = {};
     job.g = *g;
     job.at = layout_of(g->at);
-    job.traffic = g->traffic;
     job.method = b->how.method;
     job.fanout = fanout_of(b, h);
     job.hop = b->how.first_hop + h;
