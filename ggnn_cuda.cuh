@@ -790,6 +790,16 @@ inline int64_t grid_of(int64_t tiles, int threads)
 
 inline int64_t tiles_of(int64_t n, int64_t tile) { return (n + tile - 1) / tile; }
 
+// A thread an item: the grid, and body(t) for thread t, t + all threads, ... of n.
+inline int64_t blocks_of(int64_t items) { return grid_of(tiles_of(items, THREADS), THREADS); }
+template <class F> __device__ inline void for_items(int64_t n, F body)
+{
+#pragma unroll 1
+    for (int64_t t = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; t < n;
+         t += static_cast<int64_t>(gridDim.x) * THREADS)
+        body(t);
+}
+
 // ---- sizes, division ---------------------------------------------------------------
 
 __host__ __device__ inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -1031,6 +1041,11 @@ struct node_list { // the same, where they may be out of range: those do not cou
     __device__ ggnn_node at(int64_t i) const { return id[i] < num_nodes ? id[i] : -1; }
 };
 
+__device__ inline void add_atomic(int64_t* sum, int64_t more)
+{
+    atomicAdd(reinterpret_cast<unsigned long long*>(sum), static_cast<unsigned long long>(more));
+}
+
 struct slot_counts { // a block's, in shared memory
     unsigned n[GGNN_CUDA_PARTS_MAX + 2];
 
@@ -1043,8 +1058,7 @@ struct slot_counts { // a block's, in shared memory
     {
         __syncthreads();
         if (static_cast<int32_t>(threadIdx.x) < slots && n[threadIdx.x])
-            atomicAdd(reinterpret_cast<unsigned long long*>(traffic + threadIdx.x),
-                      static_cast<unsigned long long>(n[threadIdx.x]));
+            add_atomic(traffic + threadIdx.x, n[threadIdx.x]);
     }
 };
 
@@ -1091,8 +1105,7 @@ inline cudaError_t count_traffic(const Ids& ids, int64_t max, const ggnn_layout&
                                  tier wanted, cudaStream_t stream)
 {
     if (!traffic) return cudaSuccess;
-    return launch(count_slots<Ids>, grid_of(tiles_of(max, THREADS), THREADS), THREADS, stream, ids,
-                  layout_of(at), wanted, traffic);
+    return launch(count_slots<Ids>, blocks_of(max), THREADS, stream, ids, layout_of(at), wanted, traffic);
 }
 
 // ---- scans in two kernels ----------------------------------------------------
@@ -1144,13 +1157,11 @@ __device__ inline void add_to_tiles(int64_t* sum, int bits, int64_t first, int64
 {
     const int64_t tile = first >> bits;
     if (mine && item >> bits != tile) {
-        atomicAdd(reinterpret_cast<unsigned long long*>(sum + (item >> bits)),
-                  static_cast<unsigned long long>(mine));
+        add_atomic(sum + (item >> bits), mine);
         mine = 0;
     }
     for (int half = WARP / 2; half; half /= 2) mine += __shfl_xor_sync(ALL_LANES, mine, half);
-    if (mine && threadIdx.x % WARP == 0)
-        atomicAdd(reinterpret_cast<unsigned long long*>(sum + tile), static_cast<unsigned long long>(mine));
+    if (mine && threadIdx.x % WARP == 0) add_atomic(sum + tile, mine);
 }
 
 // Second kernel: what comes before item `first`, in every thread: of whole tiles their sums, at most TILES,
@@ -1185,7 +1196,7 @@ template <class T> inline T* carve(char* base, size_t* used, int64_t count)
 // Blocks for a thread an item; at least one, which also does what there is one of.
 inline int64_t blocks_for(int64_t items)
 {
-    return items > 0 ? grid_of(tiles_of(items, THREADS), THREADS) : 1;
+    return items > 0 ? blocks_of(items) : 1;
 }
 
 } // namespace ggnni
@@ -1238,6 +1249,14 @@ struct hop_job {
     uint32_t*        place;     // (max_edges)      overwritten: slots of neighbours in the table; may be the
                                 //                  memory of id where that is as wide; or NULL
 };
+inline hop_job hop_job_of(const ggnn_graph& g, const ggnn_rng* rng, int32_t hop, const ggnn_node* target,
+                          ggnn_count num_dst, int32_t* status)
+{
+    hop_job job = {};
+    job.g = g, job.at = layout_of(g.at), job.rng = rng, job.hop = hop;
+    job.target = target, job.num_dst = num_dst, job.status = status;
+    return job;
+}
 
 // Edges that a list of this degree gives, by any method that does not walk; by weight, of so many that have
 // some.
@@ -1692,10 +1711,10 @@ GGNNI_KERNEL(76, THREADS, 3) reservoir(const __grid_constant__ hop_job job)
 // ---- all neighbours; with replacement ------------------------------------------------
 
 // The last of [low, high) of which `holds` is true, as it is of low, and of none behind that one.
-template <class F> __device__ inline int64_t last_where(int64_t low, int64_t high, F holds)
+template <class I, class F> __device__ inline I last_where(I low, I high, F holds)
 {
     while (high - low > 1) {
-        const int64_t middle = low + (high - low) / 2;
+        const I middle = low + (high - low) / 2;
         if (holds(middle)) low = middle;
         else high = middle;
     }
@@ -2254,22 +2273,15 @@ cudaError_t ggnn_cuda_sample_lists(const ggnn_cuda_samples* out, const ggnn_grap
     GGNNI_CUDA_REQUIRE(ggnni::keys_given(rng, hop) && ggnni::ids_given(nodes, num_nodes));
     GGNNI_CUDA_REQUIRE(ggnni_samples_lists(method) && ggnni::can_count(g->traffic, g->at));
     GGNNI_CUDA_REQUIRE(workspace || !ggnn_cuda_sample_workspace_bytes(method, fanout, num_nodes.max));
-    ggnni::hop_job job = {};
+    ggnni::hop_job job = ggnni::hop_job_of(*g, rng, hop, nodes, num_nodes, status);
     cudaError_t    counted = cudaSuccess;
-    job.g = *g;
-    job.at = ggnni::layout_of(g->at);
     job.method = method;
     job.fanout = fanout;
-    job.hop = hop;
-    job.rng = rng;
-    job.target = nodes;
-    job.num_dst = num_nodes;
     job.indptr = const_cast<int64_t*>(out->indptr); // without counts it is read
     job.id = out->id;
     job.position = out->position;
     job.weight = out->weight;
     job.max_edges = INT64_MAX;
-    job.status = status;
     job.workspace = workspace;
     if (out->count) counted = ggnni::count_hop(job, out->count, stream);
     if (!out->indptr) return counted;
@@ -2287,20 +2299,12 @@ cudaError_t ggnn_cuda_random_walk(ggnn_node* visited, const ggnn_graph* g, const
     GGNNI_CUDA_REQUIRE(ggnni::keys_given(rng, hop) && ggnni::ids_given(nodes, num_nodes));
     GGNNI_CUDA_REQUIRE(ggnn_walks_valid(ggnn_walks_or_default(*how)) && ggnni::can_count(g->traffic, g->at));
     GGNNI_CUDA_REQUIRE(visited || ggnni::known(num_nodes) == 0);
-    ggnni::hop_job job = {};
-    job.g = *g;
-    job.at = ggnni::layout_of(g->at);
-    job.hop = hop;
-    job.rng = rng;
-    job.target = nodes;
-    job.num_dst = num_nodes;
-    job.status = status;
+    ggnni::hop_job job = ggnni::hop_job_of(*g, rng, hop, nodes, num_nodes, status);
     job.walk = ggnn_walks_or_default(*how);
     job.most = ggnni::divide_by(job.walk.walks);
     job.workspace = visited;
-    const int64_t tiles = ggnni::tiles_of(num_nodes.max * job.walk.walks, ggnni::THREADS);
     return ggnni::launch(g->traffic ? ggnni::random_walks<true> : ggnni::random_walks<false>,
-                         ggnni::grid_of(tiles, ggnni::THREADS), ggnni::THREADS, stream, job);
+                         ggnni::blocks_of(num_nodes.max * job.walk.walks), ggnni::THREADS, stream, job);
 }
 
 size_t ggnn_cuda_walk_workspace_bytes(int32_t count, int64_t max_nodes)
@@ -2610,8 +2614,7 @@ static GGNNI_KERNEL(32, THREADS) relabel(const __grid_constant__ relabel_job job
     for (int32_t p = 0; p < job.parts; p++) {
         const relabel_part& part = job.part[p];
         int64_t             n = size_of(part.n), length = *part.length;
-        for (int64_t e = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; e < n;
-             e += static_cast<int64_t>(gridDim.x) * THREADS) {
+        for_items(n, [&](int64_t e) {
             uint32_t slot = static_cast<uint32_t>(part.local[e]);
             uint32_t number = slot == NOWHERE ? NOWHERE : slot_value(job.seen, slot);
             bool     fits = number < length;
@@ -2619,7 +2622,7 @@ static GGNNI_KERNEL(32, THREADS) relabel(const __grid_constant__ relabel_job job
             part.local[e] = local;
             if (!fits && part.neighbor) part.neighbor[e] = job.list[0];
             if (part.repeats) atomicAdd(&part.repeats[local], 1);
-        }
+        });
     }
 }
 
@@ -2646,13 +2649,12 @@ __device__ inline uint32_t value_of(const ggnn_cuda_unique& seen, ggnn_node id)
 static GGNNI_KERNEL(32, THREADS)
     find_ids(ggnn_cuda_unique seen, int32_t* local, const ggnn_node* id, ggnn_count n)
 {
-    const int64_t total = size_of(n), stride = static_cast<int64_t>(gridDim.x) * THREADS;
-    for (int64_t i = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; i < total; i += stride) {
+    for_items(size_of(n), [&](int64_t i) {
         const ggnn_node v = id[i];
         uint32_t        value = NOWHERE;
         if (v >= 0 && v < seen.num_nodes) value = value_of(seen, v);
         local[i] = value < CANDIDATE ? static_cast<int32_t>(value) : -1;
-    }
+    });
 }
 
 // ---- launches --------------------------------------------------------------------
@@ -2788,7 +2790,7 @@ cudaError_t ggnn_cuda_unique_find(const ggnn_cuda_unique* seen, int32_t* local, 
 {
     using namespace ggnni;
     GGNNI_CUDA_REQUIRE(seen && ids_given(id, n) && (local || known(n) == 0));
-    return launch(find_ids, grid_of(tiles_of(n.max, THREADS), THREADS), THREADS, stream, *seen, local, id, n);
+    return launch(find_ids, blocks_of(n.max), THREADS, stream, *seen, local, id, n);
 }
 
 // =============================================================================
@@ -2926,15 +2928,9 @@ inline hop_job job_of_hop(const ggnn_cuda_batch* b, const ggnn_graph* g, const g
                           const batch_scratch& scratch)
 {
     const ggnn_block* hop = &b->hop[h];
-    hop_job           job = {};
-    job.g = *g;
-    job.at = layout_of(g->at);
+    hop_job           job = hop_job_of(*g, rng, b->how.first_hop + h, b->id, hop->num_dst, b->status);
     job.method = b->how.method;
     job.fanout = fanout_of(b, h);
-    job.hop = b->how.first_hop + h;
-    job.rng = rng;
-    job.target = b->id;
-    job.num_dst = hop->num_dst;
     job.indptr = hop->indptr;
     job.count = scratch.count;
     job.tile_sum = scratch.state->row_sum;
@@ -2943,7 +2939,6 @@ inline hop_job job_of_hop(const ggnn_cuda_batch* b, const ggnn_graph* g, const g
     job.position = hop->position;
     job.weight = hop->weight;
     job.max_edges = hop->num_edges.max;
-    job.status = b->status;
     job.walk = b->how.walk;
     job.workspace = scratch.sample;
     job.seen = b->table;
@@ -3256,17 +3251,13 @@ namespace ggnni {
 static GGNNI_KERNEL(32, THREADS)
     count_ids(int64_t* rows, int64_t* lists, const __grid_constant__ ggnn_batch b)
 {
-    const int64_t sources = size_of(b.hop[b.num_hops - 1].num_src);
-    const int64_t stride = static_cast<int64_t>(gridDim.x) * THREADS;
-    for (int64_t i = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; i < sources; i += stride) {
+    for_items(size_of(b.hop[b.num_hops - 1].num_src), [&](int64_t i) {
         const ggnn_node v = __ldg(b.id + i);
         int             hops = 0; // whose targets have v: the last ones, as targets are the next hop's too
         for (int32_t h = b.num_hops; lists && h-- && i < size_of(b.hop[h].num_dst);) hops++;
-        if (hops)
-            atomicAdd(reinterpret_cast<unsigned long long*>(lists + v),
-                      static_cast<unsigned long long>(hops));
-        if (rows) atomicAdd(reinterpret_cast<unsigned long long*>(rows + v), 1ull);
-    }
+        if (hops) add_atomic(lists + v, hops);
+        if (rows) add_atomic(rows + v, 1);
+    });
 }
 
 // Ids [first, first + count) in the order of an epoch.
@@ -3274,13 +3265,13 @@ static GGNNI_KERNEL(32, THREADS)
     epoch_batch(ggnn_node* seeds, int64_t* num_seeds, ggnn_rng* step, const ggnn_node* ids, int64_t num_ids,
                 ggnn_rng rng, uint32_t epoch, int64_t first, int64_t count)
 {
-    const int64_t stride = static_cast<int64_t>(gridDim.x) * THREADS;
     if (blockIdx.x == 0 && threadIdx.x == 0) {
         *num_seeds = count;
         *step = rng;
     }
-    for (int64_t k = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; k < count; k += stride)
+    for_items(count, [&](int64_t k) {
         seeds[k] = __ldg(ids + ggnn_shuffle(rng.seed, epoch, first + k, num_ids));
+    });
 }
 
 } // namespace ggnni
@@ -3323,9 +3314,7 @@ static GGNNI_KERNEL(32, THREADS)
 // Each source's edges, of a block without repeats: left (num_src) was 0. A thread an edge.
 static GGNNI_KERNEL(32, THREADS) count_sources(ggnn_block b, int64_t* left)
 {
-    const int64_t n = size_of(b.num_edges), stride = static_cast<int64_t>(gridDim.x) * THREADS;
-    for (int64_t e = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; e < n; e += stride)
-        atomicAdd(reinterpret_cast<unsigned long long*>(left + b.indices[e]), 1ull);
+    for_items(size_of(b.num_edges), [&](int64_t e) { add_atomic(left + b.indices[e], 1); });
 }
 
 static GGNNI_KERNEL(32, THREADS)
@@ -3806,9 +3795,7 @@ static GGNNI_KERNEL(48, THREADS, copy_blocks<In, Out, N, Rows>())
 static GGNNI_KERNEL(32, THREADS)
     mark_rows(int64_t* mark, fast_layout at, const ggnn_node* id, ggnn_count n)
 {
-    const int64_t stride = static_cast<int64_t>(gridDim.x) * THREADS, end = size_of(n);
-    for (int64_t i = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; i < end; i += stride)
-        mark[i] = ggnn_mark_of(place_of(at, __ldg(id + i)));
+    for_items(size_of(n), [&](int64_t i) { mark[i] = ggnn_mark_of(place_of(at, __ldg(id + i))); });
 }
 
 // ---- launches ---------------------------------------------------------------
@@ -3882,8 +3869,7 @@ cudaError_t ggnn_cuda_mark(int64_t* mark, const ggnn_layout* at, const ggnn_node
 {
     using namespace ggnni;
     GGNNI_CUDA_REQUIRE(at && ggnni_slots_marked(at->parts) && ids_given(id, n) && (mark || known(n) == 0));
-    return launch(mark_rows, grid_of(tiles_of(n.max, THREADS), THREADS), THREADS, stream, mark,
-                  layout_of(*at), id, n);
+    return launch(mark_rows, blocks_of(n.max), THREADS, stream, mark, layout_of(*at), id, n);
 }
 
 cudaError_t ggnn_cuda_gather_device(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
@@ -4721,9 +4707,7 @@ struct lists { // of a block
     __device__ int32_t begin(int32_t v) const { return static_cast<int32_t>(__ldg(indptr + v)); }
 };
 
-template <int N> struct columns {
-    float value[N];
-};
+template <int N> using columns = chunk<float, N>;
 
 // An operation is a list_op, a sum if it says nothing else, with
 //   part<N>             of a segment: the result of N columns, so many 4-byte words
@@ -4748,7 +4732,7 @@ struct list_op {
     template <int N> __device__ void join(columns<N>& sum, const columns<N>& next) const
     {
 #pragma unroll
-        for (int j = 0; j < N; j++) sum.value[j] = __fadd_rn(sum.value[j], next.value[j]);
+        for (int j = 0; j < N; j++) sum.at[j] = __fadd_rn(sum.at[j], next.at[j]);
     }
 };
 
@@ -4844,7 +4828,7 @@ __device__ inline void long_segment(const Op& op, long_memory<Op>& memory, const
     typename Op::template part<N> part;
     if constexpr (Op::LOOKS) {
         float most = -INFINITY;
-        if (works) memory.look[thread] = op.look(s.v, column, begin, first, n, most);
+        if (works) memory.look[thread] = op.look(s.v, column, begin, first, n);
         __syncthreads();
         if (!works) return;
         if (round) {
@@ -5212,7 +5196,7 @@ template <class Rows, bool FACTORS> struct sum_op : rows_op<Rows> {
 #pragma unroll
                 for (int j = 0; j < N; j++) {
                     float value = number(x.at[j]);
-                    sum.value[j] = __fadd_rn(sum.value[j], FACTORS ? __fmul_rn(factor, value) : value);
+                    sum.at[j] = __fadd_rn(sum.at[j], FACTORS ? __fmul_rn(factor, value) : value);
                 }
             });
     }
@@ -5230,7 +5214,7 @@ template <class Rows, bool FACTORS> struct sum_op : rows_op<Rows> {
         if (own) x = load_columns<N, Rows>(rows.own(v), column);
 #pragma unroll
         for (int j = 0; j < N; j++) {
-            y.at[j] = __fmul_rn(sum.value[j], factor);
+            y.at[j] = __fmul_rn(sum.at[j], factor);
             if (own) y.at[j] = __fadd_rn(y.at[j], __fmul_rn(self, number(x.at[j])));
         }
         store_chunk<false>(this->out + v * this->ld_out + column, y);
@@ -5369,7 +5353,7 @@ template <class Then> struct back_op : sum_op<typename Then::rows, true> {
                 const chunk<float, N> x = load_columns<N, Rows>(rows.own(v), column);
                 const float           weight = WEIGHTED ? weights.at(v, column) : 1.0f;
 #pragma unroll
-                for (int j = 0; j < N; j++) sum.value[j] = __fadd_rn(0.0f, __fmul_rn(weight, x.at[j]));
+                for (int j = 0; j < N; j++) sum.at[j] = __fadd_rn(0.0f, __fmul_rn(weight, x.at[j]));
             }
         this->template add_edges<WEIGHTED>(sum, column, first ? begin - own : begin, first ? n : n - own,
                                            static_cast<uint32_t>(then.owners()));
@@ -5377,9 +5361,7 @@ template <class Then> struct back_op : sum_op<typename Then::rows, true> {
 
     template <int N> __device__ void finish(const columns<N>& sum, int32_t v, int32_t column, int32_t) const
     {
-        chunk<float, N> y[1];
-#pragma unroll
-        for (int j = 0; j < N; j++) y[0].at[j] = sum.value[j];
+        chunk<float, N> y[1] = {sum};
         then.template apply<N>(y, v, v + 1, then.owners(), column);
         store_chunk<false>(out + v * ld_out + column, y[0]);
     }
@@ -5493,12 +5475,11 @@ inline cudaError_t launch_aggregate(float* out, int64_t ld_out, int32_t* arg, gg
     if constexpr (Rows::TRANSPOSES)
         if (b->edge && !mean && !factors.self && !factors.dst)
             return launch_back(out, ld_out, b, factors.src, weights, rows, width, as_it_is{}, grain, stream);
-    if (Rows::MESSAGES || weights.weight || factors.src) { // (a factor of 1 changes no message)
-        sum_op<Rows, true> op = {{{}, rows, weights, factors, out, ld_out}, targets_of(b), mean};
+    const sum_op<Rows, true> op = {{{}, rows, weights, factors, out, ld_out}, targets_of(b), mean};
+    if (Rows::MESSAGES || weights.weight || factors.src) // (a factor of 1 changes no message)
         return launch_lists(op, b, width, heads, grain, stream);
-    }
-    sum_op<Rows, Rows::MESSAGES> op = {{{}, rows, weights, factors, out, ld_out}, targets_of(b), mean};
-    return launch_lists(op, b, width, heads, grain, stream);
+    const sum_op<Rows, Rows::MESSAGES> alone = {op, op.num_self, mean};
+    return launch_lists(alone, b, width, heads, grain, stream);
 }
 
 template <class T>
@@ -5665,15 +5646,12 @@ struct back_arg_op : list_op {
         float           weight = weights.of(e, column);
 #pragma unroll
         for (int j = 0; j < N; j++)
-            if (chosen.at[j] == offset) sum.value[j] = __fadd_rn(sum.value[j], __fmul_rn(weight, x.at[j]));
+            if (chosen.at[j] == offset) sum.at[j] = __fadd_rn(sum.at[j], __fmul_rn(weight, x.at[j]));
     }
 
     template <int N> __device__ void finish(const columns<N>& sum, int32_t u, int32_t column, int32_t) const
     {
-        chunk<float, N> y;
-#pragma unroll
-        for (int j = 0; j < N; j++) y.at[j] = sum.value[j];
-        store_chunk<false>(dinp + u * ld_dinp + column, y);
+        store_chunk<false>(dinp + u * ld_dinp + column, sum);
     }
 };
 
@@ -5756,18 +5734,16 @@ struct atomic_op : list_op {
 
 // What atomics are added to: a target's gradient as its own source, else zeros. A row that only one edge
 // leaves is written, unless it has a gradient already. A thread an element. 32 registers.
-static GGNNI_KERNEL(32, THREADS)
-    begin_rows(float* rows, int64_t ld, divider width, ggnn_count n, const int32_t* repeats,
-               target_count num_self, const float* self, const float* dout, int64_t ld_dout)
+static GGNNI_KERNEL(32, THREADS) begin_rows(atomic_op op, ggnn_count n, divider width)
 {
-    const int64_t total = size_of(n) * width.by, stride = static_cast<int64_t>(gridDim.x) * THREADS;
-    const int64_t owners = self ? num_self.size() : 0;
-    for (int64_t t = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; t < total; t += stride) {
+    const int64_t owners = op.scale.self ? op.num_self.size() : 0;
+    for_items(size_of(n) * width.by, [&](int64_t t) {
         const int64_t u = quotient(t, width), column = t - u * width.by;
-        if (u >= owners && repeats && repeats[u] == 1) continue;
-        const float own = u < owners ? __fmul_rn(self[u], dout[u * ld_dout + column]) : 0.0f;
-        rows[u * ld + column] = __fadd_rn(0.0f, own); // a zero's sign is +
-    }
+        float         own = 0;
+        if (u >= owners && op.repeats && op.repeats[u] == 1) return;
+        if (u < owners) own = __fmul_rn(op.scale.self[u], op.dout[u * op.ld_dout + column]);
+        op.dinp[u * op.ld_dinp + column] = __fadd_rn(0.0f, own); // a zero's sign is +
+    });
 }
 
 // ---- factors: a thread a node -----------------------------------------------
@@ -5776,20 +5752,18 @@ static GGNNI_KERNEL(32, THREADS)
 static GGNNI_KERNEL(32, THREADS)
     scale_mean(float* inv, ggnn_count num_dst, const int64_t* indptr, int with_self)
 {
-    const int64_t total = size_of(num_dst), stride = static_cast<int64_t>(gridDim.x) * THREADS;
-    for (int64_t v = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; v < total; v += stride) {
+    for_items(size_of(num_dst), [&](int64_t v) {
         int64_t n = indptr[v + 1] - indptr[v] + (with_self != 0);
         inv[v] = n ? __fdiv_rn(1.0f, static_cast<float>(n)) : 0.0f;
-    }
+    });
 }
 
 static GGNNI_KERNEL(32, THREADS) gcn_norm(float* inv_sqrt, const __grid_constant__ ggnn_graph g)
 {
-    const int64_t stride = static_cast<int64_t>(gridDim.x) * THREADS;
-    for (int64_t v = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; v < g.num_nodes; v += stride) {
+    for_items(g.num_nodes, [&](int64_t v) {
         int64_t degree = ggnn_neighbors(&g, static_cast<ggnn_node>(v)).degree;
         inv_sqrt[v] = __fdiv_rn(1.0f, __fsqrt_rn(static_cast<float>(degree + 1)));
-    }
+    });
 }
 
 struct scale_gcn_job {
@@ -5804,18 +5778,16 @@ struct scale_gcn_job {
 static GGNNI_KERNEL(32, THREADS) scale_gcn(scale_gcn_job job)
 {
     const int64_t num_src = job.src ? size_of(job.num_src) : 0, num_dst = size_of(job.num_dst);
-    const int64_t total = num_src > num_dst ? num_src : num_dst;
-    const int64_t stride = static_cast<int64_t>(gridDim.x) * THREADS;
-    for (int64_t i = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; i < total; i += stride) {
+    for_items(num_src > num_dst ? num_src : num_dst, [&](int64_t i) {
         ggnn_node id = id_of(job.id, i);
         float     norm = __ldg(job.inv_sqrt + id);
         if (i < num_src) job.src[i] = norm;
-        if (i >= num_dst) continue;
+        if (i >= num_dst) return;
         int64_t degree = ggnn_neighbors(&job.g, id).degree, sampled = job.indptr[i + 1] - job.indptr[i];
         float   ratio = __fdiv_rn(static_cast<float>(degree), static_cast<float>(sampled));
         job.dst[i] = sampled ? __fmul_rn(ratio, norm) : 0.0f;
         job.self[i] = __fdiv_rn(1.0f, static_cast<float>(degree + 1));
-    }
+    });
 }
 
 } // namespace ggnni
@@ -5844,13 +5816,13 @@ cudaError_t ggnn_cuda_spmm_atomic(float* dinp, int64_t ld_dinp, const ggnn_block
     GGNNI_CUDA_REQUIRE(ggnni_matrix_given(dinp, ld_dinp, known(b->num_src), width));
     GGNNI_CUDA_REQUIRE(ggnni_matrix_given(dout, ld_dout, known(b->num_dst), width));
     const uint64_t   grain = grain_of(dinp, ld_dinp, GGNN_F32) | grain_of(dout, ld_dout, GGNN_F32);
-    const int64_t    blocks = grid_of(tiles_of(b->num_src.max * width, THREADS), THREADS);
+    const int64_t    elements = b->num_src.max * width;
     const ggnn_scale factors = no_scale(scale);
     edge_weights     weights = {weight, b->edge, heads, width / heads};
     const atomic_op  op = {{},   b->indices, b->repeats, weights, factors, targets_of(b),
                            dout, ld_dout,    dinp,       ld_dinp};
-    cudaError_t      error = launch(begin_rows, blocks, THREADS, stream, dinp, ld_dinp, divide_by(width),
-                                    b->num_src, b->repeats, op.num_self, factors.self, dout, ld_dout);
+    cudaError_t      error =
+        launch(begin_rows, blocks_of(elements), THREADS, stream, op, b->num_src, divide_by(width));
     return first_error(error, launch_lists(op, b, width, heads, grain, stream));
 }
 
@@ -5858,7 +5830,7 @@ cudaError_t ggnn_cuda_scale_mean(float* inv, const ggnn_block* b, int with_self,
 {
     using namespace ggnni;
     GGNNI_CUDA_REQUIRE(block_given(b, false) && (inv || known(b->num_dst) == 0));
-    int64_t blocks = grid_of(tiles_of(b->num_dst.max, THREADS), THREADS);
+    const int64_t blocks = blocks_of(b->num_dst.max);
     return launch(scale_mean, blocks, THREADS, stream, inv, b->num_dst, b->indptr, with_self);
 }
 
@@ -5868,8 +5840,7 @@ cudaError_t ggnn_cuda_gcn_norm(float* inv_sqrt, const ggnn_graph* g, cudaStream_
     GGNNI_CUDA_REQUIRE(ggnni_degrees_given(g) && (inv_sqrt || g->num_nodes == 0));
     ggnn_graph quiet = *g;
     quiet.traffic = nullptr;
-    return launch(gcn_norm, grid_of(tiles_of(g->num_nodes, THREADS), THREADS), THREADS, stream, inv_sqrt,
-                  quiet);
+    return launch(gcn_norm, blocks_of(g->num_nodes), THREADS, stream, inv_sqrt, quiet);
 }
 
 cudaError_t ggnn_cuda_scale_gcn(float* src, float* dst, float* self, const ggnn_block* b,
@@ -5882,7 +5853,7 @@ cudaError_t ggnn_cuda_scale_gcn(float* src, float* dst, float* self, const ggnn_
     const int64_t max = src && b->num_src.max > b->num_dst.max ? b->num_src.max : b->num_dst.max;
     scale_gcn_job job = {src, dst, self, b->num_src, b->num_dst, b->indptr, b->id, inv_sqrt, *g};
     job.g.traffic = nullptr;
-    return launch(scale_gcn, grid_of(tiles_of(max, THREADS), THREADS), THREADS, stream, job);
+    return launch(scale_gcn, blocks_of(max), THREADS, stream, job);
 }
 
 // =============================================================================
@@ -5975,14 +5946,7 @@ __device__ inline void for_edges(const ggnn_block& b, divider heads, F body, T t
         __syncthreads();
         for_groups<GROUP>((begin[rows] - begin[0]) * heads.by, 0, 1, [&](int64_t item, bool live) {
             const int64_t nth = quotient(item, heads), e = begin[0] + nth;
-            int           low = 0, high = rows; // begin[low] <= e < begin[high]
-            while (high - low > 1) {
-                int middle = (low + high) / 2;
-                if (begin[middle] <= e)
-                    low = middle;
-                else
-                    high = middle;
-            }
+            const int     low = last_where(0, rows, [&](int row_of) { return begin[row_of] <= e; });
             const edge_item found = {e, first + low, static_cast<int32_t>(item - nth * heads.by),
                                      static_cast<int32_t>(e - begin[low]),
                                      static_cast<int32_t>(begin[low + 1] - begin[low]), live};
@@ -6094,23 +6058,20 @@ __device__ inline edge_list list_of(const edges_job& s, int64_t item, int lane, 
     return l;
 }
 
-// body(list, item) for every target and head. A list of one segment is one thread's, and lanes is 1. A longer
-// one is its warp's: all 32 lanes come, each for every 32nd segment, so that 8192 edges take as long as 256.
+// body(list) for every target and head. A list of one segment is one thread's, and lanes is 1. A longer one
+// is its warp's: all 32 lanes come, each for every 32nd segment, so that 8192 edges take as long as 256.
 template <class F> __device__ inline void for_lists(const edges_job& s, F body)
 {
-    const int64_t n = size_of(s.b.num_dst) * s.heads.by, step = static_cast<int64_t>(gridDim.x) * THREADS;
+    const int64_t n = size_of(s.b.num_dst) * s.heads.by;
     const int     lane = threadIdx.x % WARP;
-    const int64_t warp = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x - lane;
-    for (int64_t first = warp; first < n; first += step) {
+    for_items((n + WARP - 1) / WARP * WARP, [&](int64_t item) { // whole warps
         edge_list l = {};
-        if (first + lane < n) l = list_of(s, first + lane, 0, 1);
+        if (item < n) l = list_of(s, item, 0, 1);
         const bool shared = l.end - l.begin > SEGMENT;
-        if (first + lane < n && !shared) body(l, first + lane);
-        for (unsigned rest = __ballot_sync(ALL_LANES, shared); rest; rest &= rest - 1) {
-            const int64_t item = first + __ffs(static_cast<int>(rest)) - 1;
-            body(list_of(s, item, lane, WARP), item);
-        }
-    }
+        if (item < n && !shared) body(l);
+        for (unsigned rest = __ballot_sync(ALL_LANES, shared); rest; rest &= rest - 1)
+            body(list_of(s, item - lane + __ffs(static_cast<int>(rest)) - 1, lane, WARP));
+    });
 }
 
 // use(load(i), i) for i in [begin, end), in order, FLIGHT loads at a time while that many are left, then
@@ -6164,7 +6125,7 @@ template <class L, class T> __device__ inline float list_sum(const edge_list& l,
 // written by one lane only, so out may be x.
 static GGNNI_KERNEL(64, THREADS, 4) edge_softmax(edges_job s)
 {
-    for_lists(s, [&](const edge_list& l, int64_t) {
+    for_lists(s, [&](const edge_list& l) {
         float most = -INFINITY;
         auto  load = [&](int64_t i) { return s.x[l.at(i)]; };
         own_entries(l, load, [&](float x, int64_t) { most = x > most ? x : most; });
@@ -6187,7 +6148,7 @@ static GGNNI_KERNEL(64, THREADS, 4) edge_softmax(edges_job s)
 // Two passes: the sum of x * y, and x * (y - sum). out may be y.
 static GGNNI_KERNEL(64, THREADS, 4) edge_softmax_back(edges_job s)
 {
-    for_lists(s, [&](const edge_list& l, int64_t) {
+    for_lists(s, [&](const edge_list& l) {
         auto  load = [&](int64_t i) { return make_float2(s.x[l.at(i)], s.y[l.at(i)]); };
         float sum = list_sum(l, load, [](float2 xy, int64_t) { return __fmul_rn(xy.x, xy.y); });
         own_entries(l, load,
@@ -6203,9 +6164,7 @@ inline cudaError_t launch_edge_lists(void (*kernel)(edges_job), const edges_job&
 
 static GGNNI_KERNEL(32, THREADS) exp2_array(float* x, ggnn_count count)
 {
-    const int64_t n = size_of(count), step = static_cast<int64_t>(gridDim.x) * THREADS;
-    for (int64_t i = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; i < n; i += step)
-        x[i] = exp2_rounded(x[i]);
+    for_items(size_of(count), [&](int64_t i) { x[i] = exp2_rounded(x[i]); });
 }
 
 } // namespace ggnni
@@ -6242,12 +6201,10 @@ cudaError_t ggnn_cuda_spmm_edges_back(float* dedge, int64_t ld_dedge, ggnn_messa
     if (!times) inp = nullptr;
     uint64_t grains = grain(dedge, ld_dedge) | grain(dout, ld_dout) | (inp ? grain(inp, ld_inp) : 0);
     if (arg) grains |= grain(arg, width);
-    const int         floats = floats_of(grains, width / heads);
-    messages_back_job s = {};
-    s.b = *b, s.dedge = dedge, s.inp = inp, s.dout = dout;
-    s.ld_dedge = ld_dedge, s.ld_inp = ld_inp, s.ld_dout = ld_dout;
-    s.weights = {weight, b->edge, heads, width / heads}, s.scale = no_scale(scale);
-    s.arg = arg, s.chunks = divide_by(width / floats), s.width = width;
+    const int          floats = floats_of(grains, width / heads);
+    const edge_weights weights = {weight, b->edge, heads, width / heads};
+    messages_back_job  s = {*b,      dedge,   inp,             dout, ld_dedge,                  ld_inp,
+                            ld_dout, weights, no_scale(scale), arg,  divide_by(width / floats), width};
     auto kernel = floats == 4 ? messages_back<4> : floats == 2 ? messages_back<2> : messages_back<1>;
     return launch_edges(kernel, s, stream);
 }
@@ -6286,7 +6243,7 @@ cudaError_t ggnn_cuda_exp2_array(float* x, ggnn_count n, cudaStream_t stream)
 {
     using namespace ggnni;
     GGNNI_CUDA_REQUIRE(n.max >= 0 && (x || known(n) == 0));
-    return launch(exp2_array, grid_of(tiles_of(n.max, THREADS), THREADS), THREADS, stream, x, n);
+    return launch(exp2_array, blocks_of(n.max), THREADS, stream, x, n);
 }
 
 // =============================================================================
@@ -6381,9 +6338,7 @@ template <int V> static GGNNI_KERNEL(128, THREADS, 2) vector_sums(scores_back_jo
 {
     constexpr int ROWS = V == 1 ? 16 : 8;
     const int64_t n = size_of(s.n), targets = least(size_of(s.targets), n);
-    const int64_t items = (n + SEGMENT - 1) / SEGMENT * s.chunks.by;
-    const int64_t step = static_cast<int64_t>(gridDim.x) * THREADS;
-    for (int64_t t = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; t < items; t += step) {
+    for_items((n + SEGMENT - 1) / SEGMENT * s.chunks.by, [&](int64_t t) {
         const int64_t   segment = quotient(t, s.chunks), c = t - segment * s.chunks.by, column = c * V;
         const int64_t   head = quotient(c, s.per_head), end = least((segment + 1) * SEGMENT, n);
         chunk<float, V> left = {}, right = {};
@@ -6393,7 +6348,7 @@ template <int V> static GGNNI_KERNEL(128, THREADS, 2) vector_sums(scores_back_jo
         float* partial = s.partial + segment * s.apart + column;
         store_chunk<false>(partial, left);
         if (s.datt_r) store_chunk<false>(partial + s.width, right);
-    }
+    });
 }
 
 // store(column, part(0, column) + .. + part(segments - 1, column)), one after the other. Too few threads have
@@ -6439,8 +6394,7 @@ static GGNNI_KERNEL(80, THREADS) add_segments(scores_back_job s)
 // 16-byte loads: 1 in 1 instances
 template <int V> static GGNNI_KERNEL(40, THREADS) add_scores_back(scores_back_job s)
 {
-    const int64_t items = size_of(s.n) * s.chunks.by, step = static_cast<int64_t>(gridDim.x) * THREADS;
-    for (int64_t t = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; t < items; t += step) {
+    for_items(size_of(s.n) * s.chunks.by, [&](int64_t t) {
         const int64_t         u = quotient(t, s.chunks), c = t - u * s.chunks.by;
         const float           del = __ldg(s.del + (u * s.heads + quotient(c, s.per_head)));
         const chunk<float, V> att = load_chunk<V>(s.att + c * V);
@@ -6449,7 +6403,7 @@ template <int V> static GGNNI_KERNEL(40, THREADS) add_scores_back(scores_back_jo
 #pragma unroll
         for (int i = 0; i < V; i++) sum.at[i] = __fadd_rn(sum.at[i], __fmul_rn(del, att.at[i]));
         store_chunk<false>(to, sum);
-    }
+    });
 }
 
 // s: all but apart and divisors; datt_r, the targets' or NULL; dz NULL: not wanted.
@@ -6459,8 +6413,8 @@ inline cudaError_t launch_scores_back(scores_back_job s, cudaStream_t stream)
     const int      floats = floats_of(grains, s.width / s.heads);
     s.apart = int64_t{s.datt_r ? 2 : 1} * s.width;
     s.chunks = divide_by(s.width / floats), s.per_head = divide_by(s.width / s.heads / floats);
-    const int64_t rows = grid_of(tiles_of(s.n.max * s.chunks.by, THREADS), THREADS);
-    const int64_t sums = grid_of(tiles_of(tiles_of(s.n.max, SEGMENT) * s.chunks.by, THREADS), THREADS);
+    const int64_t rows = blocks_of(s.n.max * s.chunks.by);
+    const int64_t sums = blocks_of(tiles_of(s.n.max, SEGMENT) * s.chunks.by);
     const auto add = floats == 4 ? add_scores_back<4> : floats == 2 ? add_scores_back<2> : add_scores_back<1>;
     const auto sum = floats == 4 ? vector_sums<4> : floats == 2 ? vector_sums<2> : vector_sums<1>;
     cudaError_t error = s.dz ? launch(add, rows, THREADS, stream, s) : cudaSuccess;
@@ -6518,10 +6472,8 @@ struct attention_dropout {
 
 inline attention_dropout dropout_of(const ggnn_gat_layer& y, const ggnn_rng* rng)
 {
-    attention_dropout d = {rng, y.how.rng, y.block->id, y.how.layer, y.heads, 0, 0};
-    d.threshold = ggnn_dropout_threshold(y.how.dropout);
-    d.kept = ggnn_dropout_scale(d.threshold);
-    return d;
+    const uint32_t threshold = ggnn_dropout_threshold(y.how.dropout);
+    return {rng, y.how.rng, y.block->id, y.how.layer, y.heads, threshold, ggnn_dropout_scale(threshold)};
 }
 
 inline bool layer_given(const ggnn_gat_layer* y, const ggnn_rng* rng)
@@ -6533,7 +6485,7 @@ inline bool layer_given(const ggnn_gat_layer* y, const ggnn_rng* rng)
            ggnni_matrix_given(y->z, y->ld_z, sources, y->width) &&
            ggnni_matrix_given(y->out, y->ld_out, targets, y->width) && y->how.slope >= 0.0f &&
            y->how.dropout >= 0.0f && y->how.dropout < 1.0f &&
-           y->how.layer >= 0 && y->how.layer < GGNN_HOP_NUMBERS &&
+           y->how.layer >= 0 && y->how.layer < GGNN_HOP_NUMBERS && known(y->block->num_edges) < INT32_MAX &&
            (rng || !(y->how.dropout > 0.0f) || y->how.rng.purpose == GGNN_PURPOSE_ATTENTION_DROPOUT);
 }
 
@@ -6660,10 +6612,11 @@ template <bool DROP, bool TERM> struct gat_op : list_op {
         return logit_of(__fadd_rn(score, l.er), slope);
     }
 
-    // The greatest of `most` and the entries' logits.
-    __device__ float greatest(const entries& l, float most) const
+    // The greatest logit.
+    __device__ float greatest(const entries& l) const
     {
         constexpr int U = TERM ? IN_FLIGHT : 4 * IN_FLIGHT;
+        float         most = -INFINITY;
 #pragma unroll 1
         for (uint32_t i = l.first; i < l.end; i += U) {
             int32_t u[U];
@@ -6678,10 +6631,9 @@ template <bool DROP, bool TERM> struct gat_op : list_op {
         }
         return most;
     }
-    __device__ float look(int32_t v, int32_t column, int32_t begin, int32_t first, int32_t n,
-                          float most) const
+    __device__ float look(int32_t v, int32_t column, int32_t begin, int32_t first, int32_t n) const
     {
-        return greatest(entries_of(v, column, begin, first, n), most);
+        return greatest(entries_of(v, column, begin, first, n));
     }
 
     template <int N, int U>
@@ -6754,7 +6706,7 @@ template <bool DROP, bool TERM> struct gat_op : list_op {
     {
         const entries l = entries_of(v, column, begin, first, n);
         if (n <= FEW_ENTRIES) add_few(sums, l, column);
-        else add_all(sums, l, column, greatest(l, -INFINITY));
+        else add_all(sums, l, column, greatest(l));
     }
     template <int N>
     __device__ void reduce_under(power_sums<N>& sums, float most, int32_t v, int32_t column, int32_t begin,
@@ -6791,12 +6743,11 @@ template <bool DROP, bool TERM> struct gat_op : list_op {
 template <bool DROP, bool TERM>
 inline cudaError_t launch_gat(const ggnn_gat_layer& y, const attention_dropout& drop, cudaStream_t stream)
 {
-    const ggnn_block&  b = *y.block;
-    const int32_t      per_head = y.width / y.heads;
-    gat_op<DROP, TERM> op = {};
-    op.out = y.out, op.ld_out = y.ld_out, op.lse = y.lse, op.indices = b.indices, op.edge = b.edge;
-    op.z = y.z, op.ld_z = y.ld_z, op.el = y.el, op.er = y.er, op.term = y.term, op.own_term = y.own_term;
-    op.per_head = divide_by(per_head), op.heads = y.heads, op.slope = y.how.slope, op.drop = drop;
+    const ggnn_block&        b = *y.block;
+    const divider            per_head = divide_by(y.width / y.heads);
+    const gat_op<DROP, TERM> op = {{},       y.out,   y.lse,       b.indices,  b.edge,   y.z,
+                                   y.el,     y.er,    y.term,      y.own_term, y.ld_out, y.ld_z,
+                                   per_head, y.heads, y.how.slope, drop};
     return launch_lists(op, &b, y.width, y.heads, grain(y.out, y.ld_out) | grain(y.z, y.ld_z), stream);
 }
 
@@ -6818,11 +6769,9 @@ cudaError_t ggnn_cuda_gat(const ggnn_gat_layer* y, const ggnn_rng* rng, cudaStre
                                      nullptr, 1, nullptr, 0, y->term, y->heads, y->heads, stream);
     if (error != cudaSuccess) return error;
     const attention_dropout drop = dropout_of(*y, rng);
-    if (y->term)
-        return drop.threshold ? launch_gat<true, true>(*y, drop, stream)
-                              : launch_gat<false, true>(*y, drop, stream);
-    return drop.threshold ? launch_gat<true, false>(*y, drop, stream)
-                          : launch_gat<false, false>(*y, drop, stream);
+    auto gat = drop.threshold ? launch_gat<true, false> : launch_gat<false, false>;
+    if (y->term) gat = drop.threshold ? launch_gat<true, true> : launch_gat<false, true>;
+    return gat(*y, drop, stream);
 }
 
 // =============================================================================
@@ -6966,13 +6915,9 @@ cudaError_t ggnn_cuda_gat_back(float* dz, int64_t ld_dz, const ggnn_block* trans
     const int32_t     heads = y->heads, per_head = y->width / heads;
     const uint64_t    grains = grain(dz, ld_dz) | grain(y->z, y->ld_z) | grain(dout, ld_dout);
     const int         floats = floats_of(grains | grain(y->out, y->ld_out), per_head);
-    gat_back_job      s = {};
-    s.b = b, s.z = y->z, s.ld_z = y->ld_z, s.el = y->el, s.er = y->er, s.lse = y->lse, s.delta = y->delta;
-    s.out = y->out, s.ld_out = y->ld_out, s.dout = dout, s.ld_dout = ld_dout;
-    s.term = y->term, s.own_term = y->own_term;
-    s.dlogit = y->dlogit, s.coef = y->coef;
-    s.whole = divide_by(1), s.heads = heads, s.width = per_head;
-    s.slope = y->how.slope, s.drop = dropout_of(*y, rng);
+    const gat_back_job s = {b,       y->z,         y->el,    y->er,     y->lse,       y->out,  dout,
+                            y->term, y->own_term,  y->delta, y->dlogit, y->coef,      y->ld_z, y->ld_out,
+                            ld_dout, divide_by(1), heads,    per_head,  y->how.slope, dropout_of(*y, rng)};
     const matrix_rows    rows = rows_of(dout, ld_dout, transpose->indices);
     const edge_weights   weights = {y->coef, transpose->edge, heads, per_head};
     const through_scores then = {{},        y->del,    y->der,              y->att_l,

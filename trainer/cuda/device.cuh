@@ -48,8 +48,6 @@ inline void check(device* d, cudaError_t e, const char* what)
 }
 inline void check(const net* n, cudaError_t e, const char* what) { check(n->device, e, what); }
 
-inline int64_t blocks_of(int64_t items) { return grid_of(tiles_of(items, THREADS), THREADS); }
-
 inline cudaError_t wait_for_batches(const context& c)
 {
     return first_error(cudaStreamSynchronize(c.sampling), cudaStreamSynchronize(c.extracting));

@@ -14,10 +14,12 @@ namespace train {
 
 using ggnni::ALL_LANES;
 using ggnni::block_total;
+using ggnni::blocks_of;
 using ggnni::divide_by;
 using ggnni::divider;
 using ggnni::exp2_rounded;
 using ggnni::first_error;
+using ggnni::for_items;
 using ggnni::grain_of;
 using ggnni::grid_of;
 using ggnni::in_order;
@@ -54,15 +56,6 @@ static GGNNI_KERNEL(40, WARP) advance(step_state* at, uint64_t seed, uint32_t st
     if (threadIdx.x) return;
     at->dropout = {seed, step, GGNN_PURPOSE_DROPOUT};
     at->attention = {seed, step, GGNN_PURPOSE_ATTENTION_DROPOUT};
-}
-
-// Thread t, t + all threads, ... of n: what a persistent grid does.
-template <class F> __device__ inline void for_items(int64_t n, F body)
-{
-#pragma unroll 1
-    for (int64_t t = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; t < n;
-         t += static_cast<int64_t>(gridDim.x) * THREADS)
-        body(t);
 }
 
 // ==== ids ==================================================================================================
@@ -302,7 +295,7 @@ struct own_and_mean : ggnni::sum_op<ggnni::matrix_rows, false> {
         const float            inverse = n ? __fdiv_rn(1.0f, static_cast<float>(n)) : 0.0f;
         ggnni::chunk<float, N> y;
 #pragma unroll
-        for (int j = 0; j < N; j++) y.at[j] = __fmul_rn(sum.value[j], inverse);
+        for (int j = 0; j < N; j++) y.at[j] = __fmul_rn(sum.at[j], inverse);
         ggnni::store_chunk<false>(out + v * ld_out + column, y);
         if (inv && column == 0) inv[v] = inverse;
     }
