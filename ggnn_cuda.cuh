@@ -694,8 +694,8 @@ GGNN_CUDA_API cudaError_t ggnn_cuda_sddmm(float* out, ggnn_edge_op how, const gg
                                           const float* inp_src, int64_t ld_src, const float* inp_dst,
                                           int64_t ld_dst, int32_t heads, int32_t width, cudaStream_t stream);
 
-// A thread for each list of at most 256 edges and head, a warp for a longer one: no atomics, one launch. The
-// bits of their twins (a NaN for a NaN).
+// Sums go over lists as ggnn_cuda_spmm does; softmax by a thread for each list of at most 256 edges and head,
+// by a warp for a longer one. No atomics, one launch. The bits of their twins (a NaN for a NaN).
 GGNN_CUDA_API cudaError_t ggnn_cuda_edge_sum(float* out, const ggnn_block* b, const float* value,
                                              int32_t heads, cudaStream_t stream);
 GGNN_CUDA_API cudaError_t ggnn_cuda_scale_weights(float* inv, const ggnn_block* b, const float* weight,
@@ -4681,14 +4681,15 @@ cudaError_t ggnn_cuda_dist_close(ggnn_cuda_dist* d, int32_t n, ggnn_cuda_fault* 
 // ==== [8i] SPARSE: sum, mean, maximum and minimum of rows
 // =============================================================================
 // One kernel, reduce_lists, goes over a block's lists; what is done with the edges of a list is an operation
-// that it is given: a sum, a maximum, what MAX sends back, atomic adds. One launch is right for any block,
-// though the host knows no degree:
+// that it is given: a sum, a maximum, what MAX sends back, atomic adds, attention. One launch is right for
+// any block, though the host knows no degree:
 //   lists of at most 256 edges: thread t has chunk t % C of list t / C, edge by edge, four rows under way;
 //   of transposes, most of whose lists have one edge: those of at most 4, four lists a thread, the i-th edges
 //   of all at once;
 //   longer ones: each block looks through those lists that fall to it, up to 16 chunks of columns of each.
 //   One of at most 256 edges is then 16 threads' as above; of a longer one a thread sums one chunk over one
 //   segment of 256 edges, and the segments' sums are then added in order.
+// Where a list's own row is an entry too, edges and itself are counted.
 
 namespace ggnni {
 
@@ -4716,12 +4717,12 @@ template <int N> using columns = chunk<float, N>;
 //   allow(N)            whether chunks of N elements can be read
 //   own(v)              1 if list v's first entry is v itself, before its edges
 //   reduce              the part of n <= SEGMENT entries, the first being its list's entry `first`; `begin`
-//                       is the list's first edge and as many more
+//                       is the list's first edge plus `first`
 //   join                the part so far, and that of the next segment
 //   finish              writes list v's columns, of n entries
 //   FEW_EACH            whether few_each does four lists at once, of at most FEW entries each
-//   LOOKS               of a list of several segments: whether look() tells of each what reduce_under, in
-//                       place of reduce, is to know of it and of all before it: the greatest
+//   LOOKS               whether segments of a longer list are looked at first: look() gives each one's
+//                       greatest, and reduce_under, in place of reduce, gets that of all up to its own
 struct list_op {
     template <int N> using part = columns<N>;
     static constexpr bool FEW_EACH = false, LOOKS = false;
@@ -4817,7 +4818,7 @@ template <int N, class Op> __device__ inline void segment_lists(const Op& op, co
     }
 }
 
-// The part of a thread's segment of a long list. The whole block comes.
+// Leaves the part of a thread's segment of a long list in memory. The whole block comes.
 template <int N, class Op>
 __device__ inline void long_segment(const Op& op, long_memory<Op>& memory, const long_share& s, int32_t round)
 {
@@ -4845,9 +4846,8 @@ __device__ inline void long_segment(const Op& op, long_memory<Op>& memory, const
     memory.template put<N>(thread, part);
 }
 
-// An item, by the whole block. Before a round's last but one barrier each thread leaves its segment's part;
-// between the two those of slot 0 join them in order. Shares are worked out again after a barrier:
-// registers are for rows.
+// An item, by the whole block. Each thread leaves its segment's part; between a round's last two barriers
+// those of slot 0 join them in order. Shares are worked out again after a barrier: registers are for rows.
 template <int N, class Op> __device__ inline void long_list(const Op& op, long_memory<Op>& memory, int32_t i)
 {
     const int32_t thread = static_cast<int32_t>(threadIdx.x);
@@ -6304,7 +6304,7 @@ struct scores_back_job {
     divider      chunks, per_head; // of a row; of a head
 };
 
-// Adds what rows [u, end) give to left and, of targets, to right: ROWS at once, then one by one.
+// Adds what rows [u, end) give to left and, of targets, to right: ROWS at once, then fewer.
 template <int V, int ROWS, bool TARGETS>
 __device__ inline void vector_sums_rows(const scores_back_job& s, int64_t& u, int64_t end, int64_t head,
                                         int64_t column, chunk<float, V>& left, chunk<float, V>& right)
@@ -6330,13 +6330,14 @@ __device__ inline void vector_sums_rows(const scores_back_job& s, int64_t& u, in
             }
         }
     }
-    if constexpr (ROWS > 1) vector_sums_rows<V, 1, TARGETS>(s, u, end, head, column, left, right);
+    constexpr int FEWER = ROWS / 4 > 0 ? ROWS / 4 : 1;
+    if constexpr (ROWS > 1) vector_sums_rows<V, FEWER, TARGETS>(s, u, end, head, column, left, right);
 }
 
 // 16-byte loads: 18 in 1 instances
 template <int V> static GGNNI_KERNEL(128, THREADS, 2) vector_sums(scores_back_job s)
 {
-    constexpr int ROWS = V == 1 ? 16 : 8;
+    constexpr int ROWS = V == 1 ? 32 : 8;
     const int64_t n = size_of(s.n), targets = least(size_of(s.targets), n);
     for_items((n + SEGMENT - 1) / SEGMENT * s.chunks.by, [&](int64_t t) {
         const int64_t   segment = quotient(t, s.chunks), c = t - segment * s.chunks.by, column = c * V;
