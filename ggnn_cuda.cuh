@@ -70,7 +70,7 @@
 //   batch_unpack         *b, the host's, in these bytes                    -                    returns it
 //   count_batch          rows, lists (N), added to                         1                    -
 //   epoch_batch          seeds (batch_size), num_seeds, step (1)           1                    -
-//   block_whole          *b, the host's; counts (3), copy (E, with         1, NODE64: 2         -
+//   block_whole          *b, the host's; counts (3), copy (E, with         1                    -
 //                        NODE64)
 //   block_transpose      t, laid out by _init in memory of _bytes          3, 4 and a memset    -
 //  [7]
@@ -669,9 +669,9 @@ GGNN_CUDA_API cudaError_t ggnn_cuda_spmm_back_arg(float* dinp, int64_t ld_dinp, 
 // ggnn_ref_spmm_scatter (ggnn_reference.h) in parallel: the backward of SUM without a transpose, by float
 // atomics. Terms of a sum come in any order, so its last bits change from run to run: the sum of n terms errs
 // by at most (n - 1) 2^-24 times the sum of their magnitudes, to first order, and so does the reference's.
-// Where b->repeats is given, a source that one edge leaves is stored, not added to (WholeGraph's way; in
-// sampled blocks most are); a sum of one term has the reference's bits. Where terms are added, a GPU takes
-// terms and sums below 2^-126 for 0. Two launches. 48 registers.
+// Where b->repeats is given, a source that one edge leaves, and which is no target with scale->self, is
+// stored, not added to (WholeGraph's way; in sampled blocks most are); a sum of one term has the reference's
+// bits. Where terms are added, a GPU takes terms and sums below 2^-126 for 0. Two launches. 48 registers.
 GGNN_CUDA_API cudaError_t ggnn_cuda_spmm_atomic(float* dinp, int64_t ld_dinp, const ggnn_block* b,
                                                 const ggnn_scale* scale, const float* weight, int32_t heads,
                                                 const float* dout, int64_t ld_dout, int32_t width,
@@ -694,8 +694,9 @@ GGNN_CUDA_API cudaError_t ggnn_cuda_sddmm(float* out, ggnn_edge_op how, const gg
                                           const float* inp_src, int64_t ld_src, const float* inp_dst,
                                           int64_t ld_dst, int32_t heads, int32_t width, cudaStream_t stream);
 
-// Sums go over lists as ggnn_cuda_spmm does; softmax by a thread for each list of at most 256 edges and head,
-// by a warp for a longer one. No atomics, one launch. The bits of their twins (a NaN for a NaN).
+// Sums go over lists as ggnn_cuda_spmm does, heads < 2^30; softmax by a thread for each list of at most 256
+// edges and head, by a warp for a longer one. No atomics, one launch. The bits of their twins (a NaN for a
+// NaN).
 GGNN_CUDA_API cudaError_t ggnn_cuda_edge_sum(float* out, const ggnn_block* b, const float* value,
                                              int32_t heads, cudaStream_t stream);
 GGNN_CUDA_API cudaError_t ggnn_cuda_scale_weights(float* inv, const ggnn_block* b, const float* weight,
@@ -729,14 +730,14 @@ GGNN_CUDA_API cudaError_t ggnn_cuda_scores_back(float* dz, int64_t ld_dz, float*
 
 // A thread for each target and chunk of columns, 4, 2 or 1 as alignment and a head's width allow, which reads
 // a list of up to 8 entries at once; for a target of 256 edges or more a block for 16 chunks, a thread a
-// chunk and a segment of 256. One launch; with y->term the means of its lists are one more, and the kernels
-// are others.
+// chunk and a segment of 256. One launch; with vectors their scores are one more, with y->term the means of
+// its lists, and the kernels are others. Fewer than 2^31 - 1 edges.
 GGNN_CUDA_API cudaError_t ggnn_cuda_gat(const ggnn_gat_layer* y, const ggnn_rng* rng, cudaStream_t stream);
 
 // Four launches, no atomics on floats: delta = dout . out and every entry's gradient and coefficient, target
 // by target, by 4, 8 or 16 lanes for each head; their sums, der and del; dz, a source's list at a time, with
 // the scores' part, as ggnn_cuda_spmm goes over lists. With vectors two more, which read z once for both;
-// with y->term one for its gradient. ld_dout < 2^30.
+// with y->term one for its gradient. ld_dout < 2^30, fewer than 2^31 - 1 edges.
 GGNN_CUDA_API cudaError_t ggnn_cuda_gat_back(float* dz, int64_t ld_dz, const ggnn_block* transpose,
                                              const ggnn_gat_layer* y, const float* dout, int64_t ld_dout,
                                              const ggnn_rng* rng, cudaStream_t stream);
@@ -1221,7 +1222,7 @@ namespace ggnni {
 // One hop as a sampling kernel sees it. How many edges each target takes is known, what they are is not.
 // Passed by value; what it points to is on the device.
 struct hop_job {
-    ggnn_graph       g;         // its traffic: only WALK counts, its steps
+    ggnn_graph       g;         // WALK alone uses its traffic: it counts its steps
     fast_layout      at;        // g's
     ggnn_method      method;    //
     int32_t          fanout;    //
@@ -1956,7 +1957,7 @@ constexpr int64_t HEAVY_BLOCKS = 128;     // blocks whose pairs are in the works
 // Pairs of a block's buffer: 2 fanout, so that a round of edges fits behind those kept, and is sorted seldom.
 inline int64_t weighted_buffer(int64_t fanout) { return 2 * (fanout < THREADS ? +THREADS : fanout); }
 
-// A block a row. The buffer (`size` pairs; SHARED: in shared memory) holds the least keys so far, then what
+// A block a row. The buffer (job.most.by pairs; SHARED: shared memory) holds the least keys so far, then what
 // was found below the last of them since; when a round more might not fit it is sorted, and cut to fanout.
 template <bool SHARED>
 GGNNI_KERNEL(80, THREADS, sizeof(ggnn_node) == 4 ? 4 : 3) // 64 registers; 80 with 64-bit ids
@@ -4711,7 +4712,7 @@ struct lists { // of a block
 template <int N> using columns = chunk<float, N>;
 
 // An operation is a list_op, a sum if it says nothing else, with
-//   part<N>             of a segment: the result of N columns, so many 4-byte words
+//   part<N>             a segment's result of N columns, made of 4-byte words alone
 //   WIDEST              the most elements of a chunk
 //   BLOCKS              that a multiprocessor is to have registers for
 //   allow(N)            whether chunks of N elements can be read
@@ -4722,7 +4723,8 @@ template <int N> using columns = chunk<float, N>;
 //   finish              writes list v's columns, of n entries
 //   FEW_EACH            whether few_each does four lists at once, of at most FEW entries each
 //   LOOKS               whether segments of a longer list are looked at first: look() gives each one's
-//                       greatest, and reduce_under, in place of reduce, gets that of all up to its own
+//                       greatest, and reduce_under, in place of reduce, gets that of all up to its own. A
+//                       part has that as `most`
 struct list_op {
     template <int N> using part = columns<N>;
     static constexpr bool FEW_EACH = false, LOOKS = false;
@@ -4823,9 +4825,9 @@ template <int N, class Op>
 __device__ inline void long_segment(const Op& op, long_memory<Op>& memory, const long_share& s, int32_t round)
 {
     const int32_t thread = static_cast<int32_t>(threadIdx.x), segment = round * s.slots + s.slot;
-    const int32_t first = segment * SEGMENT, begin = s.begin + first, column = s.chunk * N;
-    const int32_t n = s.n - first < SEGMENT ? s.n - first : int32_t{SEGMENT};
     const bool    works = s.works && segment < s.segments;
+    const int32_t first = works ? segment * SEGMENT : 0, begin = s.begin + first, column = s.chunk * N;
+    const int32_t n = s.n - first < SEGMENT ? s.n - first : int32_t{SEGMENT};
     typename Op::template part<N> part;
     if constexpr (Op::LOOKS) {
         float most = -INFINITY;
@@ -4902,7 +4904,7 @@ template <int N, class Op> __device__ inline void all_lists(const Op& op, long_m
 }
 
 // Nobody but its thread writes a chunk of a short list, nobody but slot 0's a chunk of a long one.
-// 16-byte loads: 126 in 12 instances
+// 16-byte loads: 292 in 23 instances
 template <class Op, int N> static GGNNI_KERNEL(80, THREADS, Op::BLOCKS) reduce_lists(Op op)
 {
     __shared__ long_memory<Op> memory;
@@ -6212,8 +6214,8 @@ cudaError_t ggnn_cuda_spmm_edges_back(float* dedge, int64_t ld_dedge, ggnn_messa
 cudaError_t ggnn_cuda_edge_sum(float* out, const ggnn_block* b, const float* value, int32_t heads,
                                cudaStream_t stream)
 {
-    GGNNI_CUDA_REQUIRE(ggnni::block_given(b, false) && heads >= 1 && ggnni::per_edge(b, value));
-    GGNNI_CUDA_REQUIRE(out || ggnni::known(b->num_dst) == 0);
+    GGNNI_CUDA_REQUIRE(ggnni::block_given(b, false) && heads >= 1 && heads < 1 << 30);
+    GGNNI_CUDA_REQUIRE(ggnni::per_edge(b, value) && (out || ggnni::known(b->num_dst) == 0));
     return ggnni::launch_entry_sums<ggnni::target_sums>(out, *b, {}, value, heads, stream);
 }
 cudaError_t ggnn_cuda_scale_weights(float* inv, const ggnn_block* b, const float* weight, cudaStream_t stream)
@@ -6334,7 +6336,7 @@ __device__ inline void vector_sums_rows(const scores_back_job& s, int64_t& u, in
     if constexpr (ROWS > 1) vector_sums_rows<V, FEWER, TARGETS>(s, u, end, head, column, left, right);
 }
 
-// 16-byte loads: 18 in 1 instances
+// 16-byte loads: 22 in 1 instances
 template <int V> static GGNNI_KERNEL(128, THREADS, 2) vector_sums(scores_back_job s)
 {
     constexpr int ROWS = V == 1 ? 32 : 8;

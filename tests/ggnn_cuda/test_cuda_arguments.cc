@@ -530,6 +530,7 @@ TEST(edges)
     REFUSED(ggnn_cuda_edge_sum(out.f(), nullptr, x, 1, nullptr));
     REFUSED(ggnn_cuda_edge_sum(out.f(), &in.b, nullptr, 1, nullptr));
     REFUSED(ggnn_cuda_edge_sum(out.f(), &in.b, x, 0, nullptr));
+    REFUSED(ggnn_cuda_edge_sum(out.f(), &in.b, x, 1 << 30, nullptr));
     REFUSED(ggnn_cuda_scale_weights(nullptr, &in.b, x, nullptr));
     REFUSED(ggnn_cuda_scale_weights(out.f(), nullptr, x, nullptr));
     REFUSED(ggnn_cuda_scale_weights(out.f(), &in.b, nullptr, nullptr));
@@ -608,6 +609,12 @@ TEST(layers)
         REFUSED(ggnn_cuda_gat_back(out.f() + 800, WIDTH, &in.t, &y, x, WIDTH, nullptr, nullptr));
     };
     wrong([](ggnn_gat_layer* y) { y->block = nullptr; });
+    wrong([](ggnn_gat_layer* y) { /* a target's entries are counted in 32 bits */
+        static ggnn_block most;
+        most = *y->block;
+        most.num_edges = {nullptr, INT32_MAX};
+        y->block = &most;
+    });
     wrong([](ggnn_gat_layer* y) { y->z = nullptr; });
     wrong([](ggnn_gat_layer* y) { y->ld_z = WIDTH - 1; });
     wrong([](ggnn_gat_layer* y) { y->out = nullptr; });

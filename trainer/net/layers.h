@@ -104,7 +104,7 @@ struct layer {
        for x, or with a transform for these */
     mat      z_here, pulled;
     float    *el_here, *pulled_el;
-    bool     scored; /* el is made with z: not by forward, which has all of z or needs no more */
+    bool     scored; /* transform makes el beside z; else forward does, which has all of z then */
 };
 
 /* With a transform, y->z_here[first + i, :] is made of x[i, :] for every source before any edge is looked at; forward then
