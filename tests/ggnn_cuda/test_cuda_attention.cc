@@ -321,11 +321,10 @@ TEST(long_lists_are_summed_in_segments)
     random_block_free(r);
 }
 
-// More segments than a block has at once: forward 16, backward 8 where a head has more than 64 columns. Two
-// of three edges leave source 0.
+// More segments than a block has at once: 16, of rows of 16 chunks and more. Two of three edges leave source 0.
 TEST(hubs_of_thousands_have_the_same_bits)
 {
-    static const int32_t per_head[] = {8, 20, 130, 3};
+    static const int32_t per_head[] = {64, 40, 130, 5};
     random_block*        r = block_of({2, 0, 4500, 1, 900, 300}, 50);
     for (int64_t e = 0; e < r->edges; e++)
         if (e % 3) r->b.indices[e] = 0;
@@ -337,7 +336,7 @@ TEST(hubs_of_thousands_have_the_same_bits)
     random_block_free(r);
 }
 
-// A third round: forward from 8192 entries on, backward from 4096 where a head has more than 64 columns.
+// A third round: from 8192 entries on, of rows of 16 chunks and more.
 TEST(hubs_of_three_rounds_have_the_same_bits)
 {
     random_block* r = block_of({2, 9000, 1}, 50);
@@ -345,8 +344,8 @@ TEST(hubs_of_three_rounds_have_the_same_bits)
         if (e % 3) r->b.indices[e] = 0;
     transpose_again(r);
     check_layer(&r->b, &r->t, {1, 68, alignments[0], 0.3f, 0.2f, 3, true, false, 0});
-    check_layer(&r->b, &r->t, {2, 8, alignments[0], 0.0f, 0.2f, 3, true, false, 0});
-    check_layer(&r->b, &r->t, {2, 8, alignments[0], 0.0f, 0.2f, 3, true, false, 0, 0, true});
+    check_layer(&r->b, &r->t, {2, 32, alignments[0], 0.0f, 0.2f, 3, true, false, 0});
+    check_layer(&r->b, &r->t, {2, 32, alignments[0], 0.0f, 0.2f, 3, true, false, 0, 0, true});
     random_block_free(r);
 }
 
@@ -388,7 +387,7 @@ TEST(the_running_maximum_rises_and_falls)
     random_block* r = block_of({4700, 4700, 1000, 0}, 20);
     for (int i = 0; i < 4700; i++) r->b.indices[i] = i / 256, r->b.indices[4700 + i] = 18 - i / 256;
     transpose_again(r);
-    setting s = {3, 8, alignments[0], 0, 0.2f, 0, true, false, 0};
+    setting s = {3, 24, alignments[0], 0, 0.2f, 0, true, false, 0};
     layer   l(&r->b, &r->t, s);
     for (int u = 0; u < 20; u++) {
         float* el = l.el.host() + 3 * u;
