@@ -4722,9 +4722,8 @@ template <int N> using columns = chunk<float, N>;
 //   join                the part so far, and that of the next segment
 //   finish              writes list v's columns, of n entries
 //   FEW_EACH            whether few_each does four lists at once, of at most FEW entries each
-//   LOOKS               whether segments of a longer list are looked at first: look() gives each one's
-//                       greatest, and reduce_under, in place of reduce, gets that of all up to its own. A
-//                       part has that as `most`
+//   LOOKS               whether a longer list's segments are looked at first: look() gives each its greatest,
+//                       and reduce_under, not reduce, gets that of all up to its own: the part's `most`
 struct list_op {
     template <int N> using part = columns<N>;
     static constexpr bool FEW_EACH = false, LOOKS = false;
