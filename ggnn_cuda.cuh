@@ -3308,8 +3308,7 @@ static GGNNI_KERNEL(32, THREADS)
 {
     const int64_t thread = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
     if (thread < 3) counts[thread] = thread < 2 ? nodes : edges;
-    for (int64_t e = thread; e < copied; e += static_cast<int64_t>(gridDim.x) * THREADS)
-        copy[e] = static_cast<int32_t>(id[e]);
+    for_items(copied, [&](int64_t e) { copy[e] = static_cast<int32_t>(id[e]); });
 }
 
 // Each source's edges, of a block without repeats: left (num_src) was 0. A thread an edge.
@@ -5257,6 +5256,7 @@ struct inverse_sums : target_sums { // of 0: 0
     template <int N, int U>
     __device__ void apply(chunk<float, N> (&y)[U], int32_t, int32_t, int32_t, int32_t) const
     {
+        static_assert(U == 1, "without FEW_EACH lists come one by one");
 #pragma unroll
         for (int j = 0; j < N; j++) {
             const float sum = y[0].at[j];
