@@ -775,24 +775,39 @@ inline cudaError_t launch(void (*kernel)(P...), int64_t blocks, int threads, cud
 // The first of several launches that failed decides.
 inline cudaError_t first_error(cudaError_t a, cudaError_t b) { return a != cudaSuccess ? a : b; }
 
-// Blocks for `tiles` tiles of work: at most as many as could be resident at once (2,048 threads a
-// multiprocessor; fewer are where a kernel takes more than 32 registers, and the others follow). Each takes
-// tile blockIdx.x, blockIdx.x + gridDim.x, ... as long as the size on the device has it.
-inline int64_t grid_of(int64_t tiles, int threads)
+// Blocks of a kernel that a device holds at once, by the registers and the shared memory that it takes: asked
+// for once per thread of the host, as the answer may take longer than a launch.
+inline int64_t resident_blocks(const void* kernel, int threads)
 {
-    int         device = 0, processors = 1;
+    static thread_local struct { const void* kernel; int device, threads, blocks; } known[256];
+    auto&       k = known[reinterpret_cast<uintptr_t>(kernel) / 16 % 256];
+    int         device = -1, processors = 1, blocks = 1;
     cudaError_t error = cudaGetDevice(&device);
-    if (error == cudaSuccess)
-        error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-    if (error != cudaSuccess) return tiles < 1 ? tiles : 1; // the launch will say what is wrong
-    int64_t resident = static_cast<int64_t>(processors) * (2048 / threads);
-    return tiles < resident ? tiles : resident;
+    error = first_error(error, cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+    if (k.kernel != kernel || k.device != device || k.threads != threads) {
+        error = first_error(error, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, 0));
+        k = {error == cudaSuccess ? kernel : nullptr, device, threads, blocks > 0 ? blocks : 1};
+    }
+    return int64_t{processors} * k.blocks; // after an error few: the launch will say what is wrong
 }
 
 inline int64_t tiles_of(int64_t n, int64_t tile) { return (n + tile - 1) / tile; }
 
-// A thread an item: the grid, and body(t) for thread t, t + all threads, ... of n.
-inline int64_t blocks_of(int64_t items) { return grid_of(tiles_of(items, THREADS), THREADS); }
+// So many tiles of work: block b takes tile b, b + gridDim.x, ... as long as the size on the device has it.
+// No more blocks than are resident at once: the rest would begin as those end, and the last run alone.
+template <class... P, class... A>
+inline cudaError_t launch_tiles(void (*kernel)(P...), int64_t tiles, int threads, cudaStream_t to, A... args)
+{
+    const int64_t resident = resident_blocks(reinterpret_cast<const void*>(kernel), threads);
+    return launch(kernel, tiles < resident ? tiles : resident, threads, to, args...);
+}
+
+// A thread an item: the launch, and body(t) for thread t, t + all threads, ... of n.
+template <class... P, class... A>
+inline cudaError_t launch_items(void (*kernel)(P...), int64_t items, cudaStream_t stream, A... args)
+{
+    return launch_tiles(kernel, tiles_of(items, THREADS), THREADS, stream, args...);
+}
 template <class F> __device__ inline void for_items(int64_t n, F body)
 {
 #pragma unroll 1
@@ -804,6 +819,9 @@ template <class F> __device__ inline void for_items(int64_t n, F body)
 // ---- sizes, division ---------------------------------------------------------------
 
 __host__ __device__ inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+// At least one: for kernels that also do what there is one of.
+inline int64_t some(int64_t n) { return n > 0 ? n : 1; }
 
 // A size: on the device where a kernel computed it, never above what the arrays hold.
 __device__ inline int64_t size_of(ggnn_count count)
@@ -1106,7 +1124,7 @@ inline cudaError_t count_traffic(const Ids& ids, int64_t max, const ggnn_layout&
                                  tier wanted, cudaStream_t stream)
 {
     if (!traffic) return cudaSuccess;
-    return launch(count_slots<Ids>, blocks_of(max), THREADS, stream, ids, layout_of(at), wanted, traffic);
+    return launch_items(count_slots<Ids>, max, stream, ids, layout_of(at), wanted, traffic);
 }
 
 // ---- scans in two kernels ----------------------------------------------------
@@ -1192,12 +1210,6 @@ inline size_t round_up(size_t bytes) { return (bytes + UNIT - 1) / UNIT * UNIT; 
 template <class T> inline T* carve(char* base, size_t* used, int64_t count)
 {
     return static_cast<T*>(ggnni_carve_by(UNIT, base, used, count, sizeof(T)));
-}
-
-// Blocks for a thread an item; at least one, which also does what there is one of.
-inline int64_t blocks_for(int64_t items)
-{
-    return items > 0 ? blocks_of(items) : 1;
 }
 
 } // namespace ggnni
@@ -1776,11 +1788,11 @@ static GGNNI_KERNEL(48, THREADS, 5) replacement(const __grid_constant__ hop_job 
 inline cudaError_t launch_rows(void (*kernel)(hop_job), int threads, int threads_per_row, hop_job job,
                                cudaStream_t stream)
 {
-    const int64_t all = grid_of(INT64_MAX, threads);
+    const int64_t all = resident_blocks(reinterpret_cast<const void*>(kernel), threads);
     job.span = threads / threads_per_row;
     while (job.span < threads && tiles_of(job.num_dst.max, 2 * job.span) >= all / 2) job.span *= 2;
-    const int64_t blocks = grid_of(tiles_of(job.num_dst.max, job.span), threads);
-    return launch(kernel, blocks || !job.count ? blocks : 1, threads, stream, job);
+    const int64_t spans = tiles_of(job.num_dst.max, job.span);
+    return launch_tiles(kernel, job.count ? some(spans) : spans, threads, stream, job);
 }
 
 // A kernel of for_spans to which a row is `most` entries, of which a thread takes one at a time.
@@ -1827,10 +1839,8 @@ template <class Key> inline cudaError_t launch_draws(const hop_job& job, cudaStr
 inline cudaError_t launch_uniform(const hop_job& job, cudaStream_t stream)
 {
     const bool wide = job.g.num_edges > static_cast<int64_t>(UINT32_MAX);
-    if (job.fanout < 0) {
-        const int64_t most = least(job.max_edges, job.g.num_edges);
-        return launch(take_all, grid_of(tiles_of(most, 4 * THREADS), THREADS), THREADS, stream, job);
-    }
+    if (job.fanout < 0)
+        return launch_items(take_all, tiles_of(least(job.max_edges, job.g.num_edges), 4), stream, job);
     if (job.method == GGNN_REPLACEMENT) return launch_entries(replacement, job.fanout, job, stream);
     return wide ? launch_draws<unsigned long long>(job, stream) : launch_draws<unsigned>(job, stream);
 }
@@ -2154,8 +2164,8 @@ inline cudaError_t launch_weighted(hop_job job, cudaStream_t stream)
     if (job.most.by <= WEIGHTED_SHARED)
         return launch_rows(weighted_large<true>, THREADS, THREADS, job, stream);
     job.span = 1;
-    const int64_t blocks = grid_of(least(job.num_dst.max, HEAVY_BLOCKS), THREADS);
-    return launch(weighted_large<false>, blocks || !job.count ? blocks : 1, THREADS, stream, job);
+    const int64_t rows = least(job.num_dst.max, HEAVY_BLOCKS);
+    return launch_tiles(weighted_large<false>, job.count ? some(rows) : rows, THREADS, stream, job);
 }
 
 // Of a hop's workspace: ids from its start, then visits and pairs at these bytes.
@@ -2229,8 +2239,7 @@ inline cudaError_t count_hop(const hop_job& job, int64_t* count, cudaStream_t st
     const bool    by_warp = ggnn_method_has(job.method, GGNN_METHOD_WEIGHS) && job.fanout != 0;
     const int64_t tiles = tiles_of(job.num_dst.max, THREADS / (by_warp ? +WARP : 1));
     if (ggnn_method_has(job.method, GGNN_METHOD_WALKS)) return count_walks(job, count, stream);
-    return launch(by_warp ? count_lists<WARP> : count_lists<1>, grid_of(tiles, THREADS), THREADS, stream, job,
-                  count);
+    return launch_tiles(by_warp ? count_lists<WARP> : count_lists<1>, tiles, THREADS, stream, job, count);
 }
 
 inline cudaError_t sample_hop(const hop_job& job, cudaStream_t stream)
@@ -2304,8 +2313,8 @@ cudaError_t ggnn_cuda_random_walk(ggnn_node* visited, const ggnn_graph* g, const
     job.walk = ggnn_walks_or_default(*how);
     job.most = ggnni::divide_by(job.walk.walks);
     job.workspace = visited;
-    return ggnni::launch(g->traffic ? ggnni::random_walks<true> : ggnni::random_walks<false>,
-                         ggnni::blocks_of(num_nodes.max * job.walk.walks), ggnni::THREADS, stream, job);
+    return ggnni::launch_items(g->traffic ? ggnni::random_walks<true> : ggnni::random_walks<false>,
+                               num_nodes.max * job.walk.walks, stream, job);
 }
 
 size_t ggnn_cuda_walk_workspace_bytes(int32_t count, int64_t max_nodes)
@@ -2327,7 +2336,7 @@ cudaError_t ggnn_cuda_walk_neighbors(ggnn_node* id, float* visits, int64_t* take
                            most, nodes,  num_nodes, static_cast<sort_pair*>(workspace)};
     const auto      start = [&](void (*kernel)(visit_job), int threads_per_node, int64_t at_once) {
         const int64_t tiles = tiles_of(least(num_nodes.max, at_once), THREADS / threads_per_node);
-        return launch(kernel, grid_of(tiles, THREADS), THREADS, stream, job);
+        return launch_tiles(kernel, tiles, THREADS, stream, job);
     };
     if (count <= 8) return start(visits_small<8>, 8, INT64_MAX);
     if (count <= 16) return start(visits_small<16>, 16, INT64_MAX);
@@ -2664,12 +2673,11 @@ inline int64_t flag_words(int64_t max_n) { return tiles_of(max_n, THREADS) * (TH
 
 template <bool HUBS> inline cudaError_t launch_insert(const unique_job& job, cudaStream_t stream)
 {
-    int64_t blocks = blocks_for(job.n.max);
-    if (job.seen.kind == GGNN_UNIQUE_DIRECT)
-        return launch(insert_ids<0, HUBS>, blocks, THREADS, stream, job);
-    if (job.seen.group == 32) return launch(insert_ids<32, HUBS>, blocks, THREADS, stream, job);
-    if (job.seen.group == 8) return launch(insert_ids<8, HUBS>, blocks, THREADS, stream, job);
-    if (job.seen.group == 1) return launch(insert_ids<1, HUBS>, blocks, THREADS, stream, job);
+    const int64_t ids = some(job.n.max);
+    if (job.seen.kind == GGNN_UNIQUE_DIRECT) return launch_items(insert_ids<0, HUBS>, ids, stream, job);
+    if (job.seen.group == 32) return launch_items(insert_ids<32, HUBS>, ids, stream, job);
+    if (job.seen.group == 8) return launch_items(insert_ids<8, HUBS>, ids, stream, job);
+    if (job.seen.group == 1) return launch_items(insert_ids<1, HUBS>, ids, stream, job);
     return cudaErrorInvalidValue;
 }
 
@@ -2681,10 +2689,8 @@ inline cudaError_t number_ids(unique_job job, bool inserted, const Next& next, c
     cudaError_t error = cudaSuccess;
     if (!inserted && job.seen.hubs) error = launch_insert<true>(job, stream);
     else if (!inserted) error = launch_insert<false>(job, stream);
-    if (error == cudaSuccess)
-        error = launch(flag_firsts, blocks_for(tiles_of(job.n.max, IDS)), THREADS, stream, job);
-    if (error == cudaSuccess)
-        error = launch(number_firsts<Next>, blocks_for(job.n.max), THREADS, stream, job, next);
+    if (error == cudaSuccess) error = launch_items(flag_firsts, some(tiles_of(job.n.max, IDS)), stream, job);
+    if (error == cudaSuccess) error = launch_items(number_firsts<Next>, some(job.n.max), stream, job, next);
     return error;
 }
 
@@ -2783,7 +2789,7 @@ cudaError_t ggnn_cuda_unique_append(const ggnn_cuda_unique* seen, ggnn_node* lis
     after.list = list;
     after.parts = 1;
     after.part[0] = {local, n, &seen->state->count, nullptr, nullptr};
-    return ggnni::launch(ggnni::relabel, ggnni::blocks_for(n.max), ggnni::THREADS, stream, after);
+    return ggnni::launch_items(ggnni::relabel, ggnni::some(n.max), stream, after);
 }
 
 cudaError_t ggnn_cuda_unique_find(const ggnn_cuda_unique* seen, int32_t* local, const ggnn_node* id,
@@ -2791,7 +2797,7 @@ cudaError_t ggnn_cuda_unique_find(const ggnn_cuda_unique* seen, int32_t* local, 
 {
     using namespace ggnni;
     GGNNI_CUDA_REQUIRE(seen && ids_given(id, n) && (local || known(n) == 0));
-    return launch(find_ids, blocks_of(n.max), THREADS, stream, *seen, local, id, n);
+    return launch_items(find_ids, n.max, stream, *seen, local, id, n);
 }
 
 // =============================================================================
@@ -3000,11 +3006,10 @@ inline cudaError_t sample_edges(hop_job job, bool counted, const batch_scratch& 
 {
     const bool    alone = counts_alone(job.method), walks = ggnn_method_has(job.method, GGNN_METHOD_WALKS);
     const bool    places = walks || job.fanout > 0 || (alone && job.fanout < 0);
-    const int64_t blocks = blocks_for(job.num_dst.max);
     cudaError_t   error = alone ? count_hop(job, scratch.count, stream) : cudaSuccess;
     if (error == cudaSuccess && !counted)
-        error = launch(count_edges, blocks, THREADS, stream, job, scratch.count, scratch.state->row_sum,
-                       alone);
+        error = launch_items(count_edges, some(job.num_dst.max), stream, job, scratch.count,
+                             scratch.state->row_sum, alone);
     if (error == cudaSuccess && !places) {
         error = launch_rows(place_rows, THREADS, 1, job, stream);
         job.count = nullptr;
@@ -3050,7 +3055,7 @@ inline cudaError_t relabel_batch(const ggnn_cuda_batch* b, bool all, cudaStream_
         job.part[job.parts++] = {hop->indices, hop->num_edges, hop->num_src.n, hop->neighbor, hop->repeats};
     }
     for (int32_t p = 0; p < job.parts; p++) most = job.part[p].n.max > most ? job.part[p].n.max : most;
-    return job.parts ? launch(relabel, blocks_for(most), THREADS, stream, job) : cudaSuccess;
+    return job.parts ? launch_items(relabel, some(most), stream, job) : cudaSuccess;
 }
 
 } // namespace ggnni
@@ -3219,9 +3224,8 @@ size_t ggnn_cuda_batch_packed_max(const ggnn_cuda_batch* b)
 cudaError_t ggnn_cuda_batch_pack(void* memory, size_t room, const ggnn_cuda_batch* b, cudaStream_t stream)
 {
     GGNNI_CUDA_REQUIRE(memory && b && b->workspace && room >= GGNN_CUDA_PACKED_HEADER);
-    const int64_t blocks = ggnni::blocks_for(static_cast<int64_t>(ggnn_cuda_batch_packed_max(b) / 16));
-    return ggnni::launch(ggnni::pack_batch, blocks, ggnni::THREADS, stream, *b, static_cast<char*>(memory),
-                         room);
+    const int64_t units = static_cast<int64_t>(ggnn_cuda_batch_packed_max(b) / 16); // one at least
+    return ggnni::launch_items(ggnni::pack_batch, units, stream, *b, static_cast<char*>(memory), room);
 }
 
 size_t ggnn_cuda_batch_packed_bytes(const void* header)
@@ -3280,8 +3284,8 @@ static GGNNI_KERNEL(32, THREADS)
 cudaError_t ggnn_cuda_count_batch(int64_t* rows, int64_t* lists, const ggnn_batch* b, cudaStream_t stream)
 {
     GGNNI_CUDA_REQUIRE(b && b->num_hops >= 1 && !b->how.last_hop_global);
-    const int64_t blocks = ggnni::blocks_for(b->hop[b->num_hops - 1].num_src.max);
-    return ggnni::launch(ggnni::count_ids, blocks, ggnni::THREADS, stream, rows, lists, *b);
+    const int64_t sources = ggnni::some(b->hop[b->num_hops - 1].num_src.max);
+    return ggnni::launch_items(ggnni::count_ids, sources, stream, rows, lists, *b);
 }
 
 cudaError_t ggnn_cuda_epoch_batch(ggnn_node* seeds, int64_t* num_seeds, ggnn_rng* step, const ggnn_node* ids,
@@ -3292,9 +3296,8 @@ cudaError_t ggnn_cuda_epoch_batch(ggnn_node* seeds, int64_t* num_seeds, ggnn_rng
     const int64_t batches = (num_ids - 1) / batch_size + 1, first = i % batches * batch_size;
     const int64_t left = num_ids - first, count = left < batch_size ? left : batch_size;
     rng.step += static_cast<uint32_t>(i);
-    return ggnni::launch(ggnni::epoch_batch, ggnni::blocks_for(count), ggnni::THREADS, stream, seeds,
-                         num_seeds, step, ids, num_ids, rng, first_epoch + static_cast<uint32_t>(i / batches),
-                         first, count);
+    return ggnni::launch_items(ggnni::epoch_batch, ggnni::some(count), stream, seeds, num_seeds, step, ids,
+                               num_ids, rng, first_epoch + static_cast<uint32_t>(i / batches), first, count);
 }
 
 // ---- whole graph, transpose --------------------------------------------------------
@@ -3457,8 +3460,8 @@ cudaError_t ggnn_cuda_block_whole(ggnn_block* b, const ggnn_graph* g, int64_t* c
     b->weight = const_cast<float*>(csc->weight);
     b->indices = copies ? copy : reinterpret_cast<int32_t*>(const_cast<ggnn_node*>(csc->indices));
     const int64_t copied = copies ? edges : 0;
-    return ggnni::launch(ggnni::write_whole, ggnni::blocks_for(copied), ggnni::THREADS, stream, counts, nodes,
-                         edges, copy, csc->indices, copied);
+    return ggnni::launch_items(ggnni::write_whole, ggnni::some(copied), stream, counts, nodes, edges, copy,
+                               csc->indices, copied);
 }
 
 size_t ggnn_cuda_block_transpose_bytes(int64_t max_dst, int64_t max_src, int64_t max_edges)
@@ -3507,15 +3510,14 @@ cudaError_t ggnn_cuda_block_transpose(ggnn_block* t, const ggnn_block* b, void* 
     t->bipartite = b->bipartite;
     if (!b->repeats) {
         error = cudaMemsetAsync(left, 0, static_cast<size_t>(sources) * sizeof *left, stream);
-        if (error == cudaSuccess) error = launch(count_sources, blocks_for(edges), THREADS, stream, *b, left);
+        if (error == cudaSuccess) error = launch_items(count_sources, some(edges), stream, *b, left);
     }
     if (error == cudaSuccess)
-        error = launch(sum_sources, blocks_for(sources), THREADS, stream, *t, *b, left, tile_sum,
-                       job.tile_bits);
+        error = launch_items(sum_sources, some(sources), stream, *t, *b, left, tile_sum, job.tile_bits);
     if (error == cudaSuccess) error = launch_rows(place_rows, THREADS, 1, job, stream);
     if (error == cudaSuccess)
-        error = launch(fill_transpose, blocks_for(edges), THREADS, stream, *t, *b,
-                       reinterpret_cast<unsigned long long*>(left));
+        error = launch_items(fill_transpose, some(edges), stream, *t, *b,
+                             reinterpret_cast<unsigned long long*>(left));
     return error;
 }
 
@@ -3809,8 +3811,8 @@ inline cudaError_t launch_copy(copy_job<Rows>& job, uint64_t grain, int64_t bloc
     const int32_t units[2] = {job.width, job.width / N};
     for (int i = 0; i < 2; i++) job.units[i] = divide_by(LINES ? tiles_of(units[i], WARP) * WARP : units[i]);
     int64_t tiles = tiles_of(tiles_of(job.n.max, IN_FLIGHT) * job.units[1].by, THREADS);
-    if (!LINES) blocks = grid_of(tiles, THREADS);
-    return launch(copy_rows<In, Out, N, LINES, Rows>, tiles ? blocks : 0, THREADS, stream, job);
+    if (LINES) tiles = tiles ? blocks : 0;
+    return launch_tiles(copy_rows<In, Out, N, LINES, Rows>, tiles, THREADS, stream, job);
 }
 
 // The host's tier in whole lines, by so many blocks: 32 lanes have 128 bytes of a line.
@@ -3869,7 +3871,7 @@ cudaError_t ggnn_cuda_mark(int64_t* mark, const ggnn_layout* at, const ggnn_node
 {
     using namespace ggnni;
     GGNNI_CUDA_REQUIRE(at && ggnni_slots_marked(at->parts) && ids_given(id, n) && (mark || known(n) == 0));
-    return launch(mark_rows, blocks_of(n.max), THREADS, stream, mark, layout_of(*at), id, n);
+    return launch_items(mark_rows, n.max, stream, mark, layout_of(*at), id, n);
 }
 
 cudaError_t ggnn_cuda_gather_device(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
@@ -4028,13 +4030,13 @@ cudaError_t ggnn_cuda_split(int32_t* gather, int32_t* scatter, int64_t* bound, c
     using namespace ggnni;
     GGNNI_CUDA_REQUIRE(at && at->parts >= 1 && at->parts <= GGNN_CUDA_PARTS_MAX && bound && workspace);
     GGNNI_CUDA_REQUIRE(n.max <= INT32_MAX && ids_given(id, n) && (known(n) == 0 || (gather && scatter)));
-    int64_t     tiles = tiles_of(n.max, SPLIT_TILE), blocks = grid_of(tiles, THREADS);
+    int64_t     tiles = tiles_of(n.max, SPLIT_TILE);
     int32_t*    count = static_cast<int32_t*>(workspace);
     int32_t     slots = at->parts + 2;
     split_job   job = {gather, scatter, bound, *at, id, n, tiles, count, count + slots * tiles};
-    cudaError_t counted = launch(split_count, blocks, THREADS, stream, job);
+    cudaError_t counted = launch_tiles(split_count, tiles, THREADS, stream, job);
     cudaError_t summed = launch(split_sum, slots, THREADS, stream, job);
-    cudaError_t placed = launch(split_place, blocks ? blocks : 1, THREADS, stream, job);
+    cudaError_t placed = launch_tiles(split_place, some(tiles), THREADS, stream, job);
     return first_error(counted, first_error(summed, placed));
 }
 
@@ -4919,8 +4921,7 @@ template <int N, class Op> inline cudaError_t launch_chunks(Op& op, int32_t widt
         op.l.chunks[i] = divide_by(i ? width / N : width);
         op.l.groups[i] = divide_by(tiles_of(op.l.chunks[i].by, LANES));
     }
-    int64_t tiles = tiles_of(op.l.n.max * op.l.chunks[1].by, THREADS);
-    return launch(reduce_lists<Op, N>, grid_of(tiles, THREADS), THREADS, stream, op);
+    return launch_items(reduce_lists<Op, N>, op.l.n.max * op.l.chunks[1].by, stream, op);
 }
 
 // grain: of all matrices. Chunks must divide a head, too.
@@ -5823,8 +5824,7 @@ cudaError_t ggnn_cuda_spmm_atomic(float* dinp, int64_t ld_dinp, const ggnn_block
     edge_weights     weights = {weight, b->edge, heads, width / heads};
     const atomic_op  op = {{},   b->indices, b->repeats, weights, factors, targets_of(b),
                            dout, ld_dout,    dinp,       ld_dinp};
-    cudaError_t      error =
-        launch(begin_rows, blocks_of(elements), THREADS, stream, op, b->num_src, divide_by(width));
+    cudaError_t      error = launch_items(begin_rows, elements, stream, op, b->num_src, divide_by(width));
     return first_error(error, launch_lists(op, b, width, heads, grain, stream));
 }
 
@@ -5832,8 +5832,7 @@ cudaError_t ggnn_cuda_scale_mean(float* inv, const ggnn_block* b, int with_self,
 {
     using namespace ggnni;
     GGNNI_CUDA_REQUIRE(block_given(b, false) && (inv || known(b->num_dst) == 0));
-    const int64_t blocks = blocks_of(b->num_dst.max);
-    return launch(scale_mean, blocks, THREADS, stream, inv, b->num_dst, b->indptr, with_self);
+    return launch_items(scale_mean, b->num_dst.max, stream, inv, b->num_dst, b->indptr, with_self);
 }
 
 cudaError_t ggnn_cuda_gcn_norm(float* inv_sqrt, const ggnn_graph* g, cudaStream_t stream)
@@ -5842,7 +5841,7 @@ cudaError_t ggnn_cuda_gcn_norm(float* inv_sqrt, const ggnn_graph* g, cudaStream_
     GGNNI_CUDA_REQUIRE(ggnni_degrees_given(g) && (inv_sqrt || g->num_nodes == 0));
     ggnn_graph quiet = *g;
     quiet.traffic = nullptr;
-    return launch(gcn_norm, blocks_of(g->num_nodes), THREADS, stream, inv_sqrt, quiet);
+    return launch_items(gcn_norm, g->num_nodes, stream, inv_sqrt, quiet);
 }
 
 cudaError_t ggnn_cuda_scale_gcn(float* src, float* dst, float* self, const ggnn_block* b,
@@ -5855,7 +5854,7 @@ cudaError_t ggnn_cuda_scale_gcn(float* src, float* dst, float* self, const ggnn_
     const int64_t max = src && b->num_src.max > b->num_dst.max ? b->num_src.max : b->num_dst.max;
     scale_gcn_job job = {src, dst, self, b->num_src, b->num_dst, b->indptr, b->id, inv_sqrt, *g};
     job.g.traffic = nullptr;
-    return launch(scale_gcn, blocks_of(max), THREADS, stream, job);
+    return launch_items(scale_gcn, max, stream, job);
 }
 
 // =============================================================================
@@ -5964,7 +5963,7 @@ __device__ inline void for_edges(const ggnn_block& b, divider heads, F body)
 
 template <class Job> inline cudaError_t launch_edges(void (*kernel)(Job), const Job& s, cudaStream_t stream)
 {
-    return launch(kernel, grid_of(tiles_of(s.b.num_dst.max, EDGE_TILE), THREADS), THREADS, stream, s);
+    return launch_tiles(kernel, tiles_of(s.b.num_dst.max, EDGE_TILE), THREADS, stream, s);
 }
 
 struct sddmm_job {
@@ -6160,8 +6159,7 @@ static GGNNI_KERNEL(64, THREADS, 4) edge_softmax_back(edges_job s)
 
 inline cudaError_t launch_edge_lists(void (*kernel)(edges_job), const edges_job& s, cudaStream_t stream)
 {
-    int64_t tiles = tiles_of(s.b.num_dst.max * s.heads.by, THREADS);
-    return launch(kernel, grid_of(tiles, THREADS), THREADS, stream, s);
+    return launch_items(kernel, s.b.num_dst.max * s.heads.by, stream, s);
 }
 
 static GGNNI_KERNEL(32, THREADS) exp2_array(float* x, ggnn_count count)
@@ -6245,7 +6243,7 @@ cudaError_t ggnn_cuda_exp2_array(float* x, ggnn_count n, cudaStream_t stream)
 {
     using namespace ggnni;
     GGNNI_CUDA_REQUIRE(n.max >= 0 && (x || known(n) == 0));
-    return launch(exp2_array, blocks_of(n.max), THREADS, stream, x, n);
+    return launch_items(exp2_array, n.max, stream, x, n);
 }
 
 // =============================================================================
@@ -6291,7 +6289,7 @@ inline cudaError_t launch_scores(const scores_job& s, cudaStream_t stream)
     const int      floats = floats_of(grains, static_cast<int32_t>(s.width));
     const int64_t  tiles = tiles_of(s.n.max * s.heads.by, THREADS * floats / 16);
     auto           kernel = floats == 4 ? scores<4> : floats == 2 ? scores<2> : scores<1>;
-    return launch(kernel, grid_of(tiles, THREADS), THREADS, stream, s);
+    return launch_tiles(kernel, tiles, THREADS, stream, s);
 }
 
 // The gradients of one attention vector or two: sums over n rows of del * z, and over the first of them, the
@@ -6416,12 +6414,12 @@ inline cudaError_t launch_scores_back(scores_back_job s, cudaStream_t stream)
     const int      floats = floats_of(grains, s.width / s.heads);
     s.apart = int64_t{s.datt_r ? 2 : 1} * s.width;
     s.chunks = divide_by(s.width / floats), s.per_head = divide_by(s.width / s.heads / floats);
-    const int64_t rows = blocks_of(s.n.max * s.chunks.by);
-    const int64_t sums = blocks_of(tiles_of(s.n.max, SEGMENT) * s.chunks.by);
+    const int64_t rows = s.n.max * s.chunks.by;
+    const int64_t sums = tiles_of(s.n.max, SEGMENT) * s.chunks.by;
     const auto add = floats == 4 ? add_scores_back<4> : floats == 2 ? add_scores_back<2> : add_scores_back<1>;
     const auto sum = floats == 4 ? vector_sums<4> : floats == 2 ? vector_sums<2> : vector_sums<1>;
-    cudaError_t error = s.dz ? launch(add, rows, THREADS, stream, s) : cudaSuccess;
-    error = first_error(error, launch(sum, sums, THREADS, stream, s));
+    cudaError_t error = s.dz ? launch_items(add, rows, stream, s) : cudaSuccess;
+    error = first_error(error, launch_items(sum, sums, stream, s));
     return first_error(error, launch(add_segments, tiles_of(s.apart, WARP), THREADS, stream, s));
 }
 

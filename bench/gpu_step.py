@@ -107,10 +107,11 @@ class Launches:
 
     def fisher_yates(self, rows, edges, lanes, numbered):
         """`lanes` threads a row. A span of rows is placed by all warps of a block; then a warp takes 32 / lanes rows at once. Spans
-        are as launch_rows chooses them: longer, as long as half of the blocks that an H200 can hold, 8 a processor, have one."""
+        are as launch_rows chooses them: longer, as long as half of the blocks that an H200 holds at once have one."""
         kernel = f"fisher_yates<{lanes},u32,true>"
+        resident = 132 * blocks_of(self.limits, kernel, {"shared": 228})
         rows_a_span = BLOCK // lanes
-        while rows_a_span < BLOCK and rows / (2 * rows_a_span) >= 8 * 132 / 2:
+        while rows_a_span < BLOCK and rows / (2 * rows_a_span) >= resident / 2:
             rows_a_span *= 2
         row, insert, span = (self.of(kernel, unit) for unit in ("row", "insert", "span_row_and_insert"))
         placing = span["insns"] - row["insns"] - insert["insns"]

@@ -111,7 +111,8 @@ void Lock::let_others()
 // ---- launches. A small device: few multiprocessors, so that grids which fill it stay short.
 
 enum {
-    PROCESSORS   = 2, // unless a program says otherwise
+    PROCESSORS   = 2,  // these two unless a program says otherwise
+    OCCUPANCY    = 32,
     THREADS_EACH = 2048,
     SHARED       = 48 << 10,
     SHARED_OPTIN = 227 << 10,
@@ -149,12 +150,14 @@ cudaError_t simt_set_attribute(const void* function, cudaFuncAttribute attribute
         shared_limits()[function] = value;
     });
 }
-cudaError_t simt_occupancy(int* blocks, int threads, size_t shared_bytes)
+static std::atomic<int> occupancy{OCCUPANCY};
+void                    simt_set_occupancy(int n) { occupancy = n > 0 ? n : +OCCUPANCY; }
+cudaError_t             simt_occupancy(int* blocks, int threads, size_t shared_bytes)
 {
     return api([=] {
         require(threads >= 1 && threads <= 1024 && shared_bytes <= SHARED_OPTIN);
-        int by_shared = shared_bytes ? SHARED_EACH / (int)shared_bytes : 32;
-        *blocks       = std::min({32, THREADS_EACH / ((threads + 31) & ~31), by_shared});
+        int by_shared = shared_bytes ? SHARED_EACH / (int)shared_bytes : +OCCUPANCY;
+        *blocks       = std::min({+occupancy, THREADS_EACH / ((threads + 31) & ~31), by_shared});
     });
 }
 
@@ -173,7 +176,23 @@ cudaError_t cudaSetDevice(int d)
 {
     return api([=] { require_device(d), device = d; });
 }
-cudaError_t cudaDeviceSetLimit(cudaLimit, size_t) { return cudaSuccess; }
+
+// Remembered, and no more.
+static std::atomic<size_t>& limit_of(cudaLimit limit)
+{
+    static std::atomic<size_t> limits[16][cudaLimitPersistingL2CacheSize + 1];
+    require(limit >= 0 && limit <= cudaLimitPersistingL2CacheSize, cudaErrorUnsupportedLimit);
+    return limits[device][limit];
+}
+cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value)
+{
+    return api([=] { limit_of(limit) = value; });
+}
+cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit)
+{
+    return api([=] { *value = limit_of(limit); });
+}
+
 cudaError_t cudaRuntimeGetVersion(int* version) { return *version = CUDART_VERSION, cudaSuccess; }
 cudaError_t cudaDriverGetVersion(int* version) { return *version = CUDART_VERSION, cudaSuccess; }
 

@@ -20,6 +20,7 @@
     X(cudaErrorNoDevice, 100, "no CUDA-capable device is detected")                                          \
     X(cudaErrorInvalidDevice, 101, "invalid device ordinal")                                                 \
     X(cudaErrorDeviceUninitialized, 201, "invalid device context")                                           \
+    X(cudaErrorUnsupportedLimit, 215, "limit is not supported on this architecture")                         \
     X(cudaErrorPeerAccessUnsupported, 217, "peer access is not supported between these two devices")         \
     X(cudaErrorInvalidResourceHandle, 400, "invalid resource handle")                                        \
     X(cudaErrorIllegalState, 401, "the operation cannot be performed in the present state")                  \
@@ -154,6 +155,7 @@ cudaError_t cudaDeviceSynchronize();
 cudaError_t cudaDeviceGetAttribute(int*, cudaDeviceAttr, int device);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp*, int device);
 cudaError_t cudaDeviceSetLimit(cudaLimit, size_t);
+cudaError_t cudaDeviceGetLimit(size_t*, cudaLimit);
 cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer);
 cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr, int device, int peer);
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags);
@@ -231,6 +233,7 @@ cudaError_t cudaMemcpyToSymbol(T& symbol, const void* from, size_t n, size_t off
 cudaError_t cudaStreamCreate(cudaStream_t*);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t*, unsigned flags);
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t*, unsigned flags, int priority);
+cudaError_t cudaStreamGetPriority(cudaStream_t, int* priority);
 cudaError_t cudaStreamDestroy(cudaStream_t);
 cudaError_t cudaStreamSynchronize(cudaStream_t);
 cudaError_t cudaStreamQuery(cudaStream_t);
@@ -302,6 +305,7 @@ void simt_fail_allocation(long n);
 long simt_fail_launch(long n);
 void simt_link(int a, int b, bool linked, int rank = 0); // whether two devices can be linked, as SIMT_LINKS says it
 void simt_set_processors(int n);           // multiprocessors a device; 0: as many as usual, 2
+void simt_set_occupancy(int n);            // blocks a multiprocessor, at most; 0: as many as usual, 32
 void simt_refuse_pinning(bool refuse);     // cudaHostRegister fails: SIMT_PIN=0
 void simt_refuse_mapping(bool refuse);     // cudaHostGetDevicePointer fails
 struct simt_statistics {

@@ -244,22 +244,29 @@ using namespace simt;
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* handle, unsigned flags)
 {
-    return api([=] {
-        require(handle && flags <= cudaStreamNonBlocking);
-        *handle = (cudaStream_t)new_stream(false, !flags).get();
-    });
+    return cudaStreamCreateWithPriority(handle, flags, LEAST_PRIORITY);
 }
 cudaError_t cudaStreamCreate(cudaStream_t* handle)
 {
     return cudaStreamCreateWithFlags(handle, cudaStreamDefault);
 }
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t* handle, unsigned flags, int)
+// A lower number comes first. One out of the range is the nearest in it.
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* handle, unsigned flags, int priority)
 {
-    return cudaStreamCreateWithFlags(handle, flags);
+    return api([=] {
+        require(handle && flags <= cudaStreamNonBlocking);
+        StreamPointer stream = new_stream(false, !flags);
+        stream->priority     = std::max(+GREATEST_PRIORITY, std::min(+LEAST_PRIORITY, priority));
+        *handle              = (cudaStream_t)stream.get();
+    });
 }
-cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* most)
+cudaError_t cudaStreamGetPriority(cudaStream_t handle, int* priority)
 {
-    return *least = *most = 0, cudaSuccess;
+    return api([=] { *priority = stream_of(handle)->priority; });
+}
+cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest)
+{
+    return *least = LEAST_PRIORITY, *greatest = GREATEST_PRIORITY, cudaSuccess;
 }
 
 // A stream that the host may ask about or wait for.

@@ -25,10 +25,12 @@ struct Work {
     std::vector<Sync>     acquire; // and what it is ordered after
     std::function<bool()> ready = nullptr; // what it waits for besides: asked until it says so
 };
+enum { GREATEST_PRIORITY = -5, LEAST_PRIORITY = 0 }; // as an H100 has them: told, and no more
 struct Stream {
     int              device;
     bool             is_default;
     bool             blocking; // ordered with the default stream
+    int              priority = LEAST_PRIORITY;
     std::deque<Work> queue;
     uint64_t         pushed = 0, done = 0;
     TaskFiber*       fiber   = new_task_fiber();

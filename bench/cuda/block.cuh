@@ -36,8 +36,8 @@ struct batches {
 
     cudaError_t sample()
     {
-        cudaError_t e = launch(next_seeds, blocks_of(seeds), THREADS, stream(), seed, rng,
-                               static_cast<const uint32_t*>(step), seeds, g->graph.num_nodes);
+        cudaError_t e = launch_items(next_seeds, seeds, stream(), seed, rng,
+                                     static_cast<const uint32_t*>(step), seeds, g->graph.num_nodes);
         if (e == cudaSuccess) e = launch(next_step, 1, 32, stream(), step);
         if (e != cudaSuccess) return e;
         return ggnn_cuda_sample(&batch, &g->graph, rng, seed, {nullptr, seeds}, stream());

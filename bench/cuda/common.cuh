@@ -20,8 +20,8 @@ constexpr bool EMULATED = true;
 
 namespace gpu {
 
-using ggnni::grid_of;
 using ggnni::launch;
+using ggnni::launch_items;
 using ggnni::THREADS;
 using ggnni::tiles_of;
 
@@ -79,8 +79,6 @@ inline int64_t pick(const bench* b, int64_t full, int64_t quick, int64_t tiny)
 {
     return EMULATED ? tiny : b->o.quick ? quick : full;
 }
-
-inline int64_t blocks_of(int64_t items) { return grid_of(tiles_of(items, THREADS), THREADS); }
 
 // ---- cases ------------------------------------------------------------------------------------------------
 

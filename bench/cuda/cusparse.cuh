@@ -71,9 +71,9 @@ bool open_product(bench* b, product* p, const sparse_case& s, int32_t width, con
     float*   value = make<float>(b, s.E, "ones");
     size_t   bytes = 0;
     if (!indptr || !value) return false;
-    cudaError_t e = launch(narrow, blocks_of(s.D + 1), THREADS, stream(), indptr,
-                           static_cast<const int64_t*>(s.block.indptr), s.D + 1);
-    if (e == cudaSuccess) e = launch(ones, blocks_of(s.E), THREADS, stream(), value, s.E);
+    cudaError_t e = launch_items(narrow, s.D + 1, stream(), indptr,
+                                 static_cast<const int64_t*>(s.block.indptr), s.D + 1);
+    if (e == cudaSuccess) e = launch_items(ones, s.E, stream(), value, s.E);
     if (!good(b, e, "ones")) return false;
     if (!describe(p, s, width, x, out, indptr, value)) return error_set(&b->why, "cuSPARSE cannot be opened");
     cusparseStatus_t t = p->run(false, &bytes);

@@ -125,8 +125,7 @@ cudaError_t buckets::run()
     cudaError_t   e =
         ggnn_cuda_split(gather, scatter, bound, &store.at, t.id, {nullptr, n}, workspace, stream());
     if (e == cudaSuccess)
-        e = launch(pack_ids, blocks_of(n), THREADS, stream(), packed, t.id,
-                   static_cast<const int32_t*>(gather), n);
+        e = launch_items(pack_ids, n, stream(), packed, t.id, static_cast<const int32_t*>(gather), n);
     if (e == cudaSuccess)
         e = ggnn_cuda_gather(between, width, GGNN_F32, &store, packed, {nullptr, n}, stream());
     return e == cudaSuccess ? ggnn_cuda_permute(t.out, width, between, width, GGNN_F32,

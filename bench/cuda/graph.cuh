@@ -131,8 +131,8 @@ bool check_graph(bench* b, const made_graph& g)
     unsigned long long* faults = make<unsigned long long>(b, 1, "a count");
     const int64_t       edges = g.graph.num_edges;
     if (!faults || !good(b,
-                         launch(check_lists, blocks_of(edges), THREADS, stream(), faults, g.graph.whole.indptr,
-                                g.graph.whole.indices, g.graph.num_nodes, edges),
+                         launch_items(check_lists, edges, stream(), faults, g.graph.whole.indptr,
+                                      g.graph.whole.indices, g.graph.num_nodes, edges),
                          "a graph"))
         return false;
     const unsigned long long found = fetch(b, faults, 1)[0];
@@ -167,14 +167,14 @@ bool make_graph(bench* b, made_graph* g, int64_t nodes, double mean, bool weight
     const int32_t* quantile = send(b, g->quantile.data(), QUANTILES, "quantiles of degrees");
     if (!degree || !indptr || !quantile) return false;
     cudaError_t e =
-        launch(draw_degrees, blocks_of(nodes + 1), THREADS, stream(), degree, quantile, nodes, rng);
+        launch_items(draw_degrees, nodes + 1, stream(), degree, quantile, nodes, rng);
     if (!good(b, e, "degrees") || !scan(b, indptr, degree, nodes + 1)) return false;
     const int64_t edges = fetch(b, indptr + nodes, 1)[0];
     ggnn_node*    indices = make<ggnn_node>(b, edges, "a graph's edges");
     float*        weight = weighted ? make<float>(b, edges, "a graph's weights") : nullptr;
     if (!indices || (weighted && !weight)) return false;
-    e = launch(draw_neighbors, blocks_of(nodes * 32), THREADS, stream(), indices, weight,
-               static_cast<const int64_t*>(indptr), nodes, rng);
+    e = launch_items(draw_neighbors, nodes * 32, stream(), indices, weight,
+                     static_cast<const int64_t*>(indptr), nodes, rng);
     g->graph = ggnn_graph_plain(indptr, indices, weight, nodes, edges);
     return good(b, e, "a graph") && check_graph(b, *g);
 }
@@ -206,13 +206,12 @@ bool make_block(bench* b, ggnn_block* block, int64_t rows, int64_t degree, int64
     block->num_dst = {counts, rows};
     block->num_src = {counts + 1, sources};
     block->num_edges = {counts + 2, edges};
-    cudaError_t e = launch(equal_lists, blocks_of(rows + 1), THREADS, stream(), block->indptr, rows, degree);
+    cudaError_t e = launch_items(equal_lists, rows + 1, stream(), block->indptr, rows, degree);
     if (e == cudaSuccess)
-        e = launch(draw_ids<int32_t>, blocks_of(edges), THREADS, stream(), block->indices, edges, sources,
-                   rng);
+        e = launch_items(draw_ids<int32_t>, edges, stream(), block->indices, edges, sources, rng);
     if (e == cudaSuccess)
-        e = launch(count_repeats, blocks_of(edges), THREADS, stream(), block->repeats,
-                   static_cast<const int32_t*>(block->indices), edges);
+        e = launch_items(count_repeats, edges, stream(), block->repeats,
+                         static_cast<const int32_t*>(block->indices), edges);
     return good(b, e, "a block");
 }
 
@@ -237,7 +236,7 @@ bool fetch_block(bench* b, host_block* to, const ggnn_block& from)
 
 bool fill(bench* b, float* x, int64_t n, uint64_t seed)
 {
-    return good(b, launch(make_rows, blocks_of(n), THREADS, stream(), x, n, seed), "rows");
+    return good(b, launch_items(make_rows, n, stream(), x, n, seed), "rows");
 }
 
 bool distinct_ids(bench* b, ggnn_node* id, int64_t n, int64_t below, uint64_t seed)
@@ -245,13 +244,13 @@ bool distinct_ids(bench* b, ggnn_node* id, int64_t n, int64_t below, uint64_t se
     if (n > below)
         return error_set(&b->why, "%s: %lld distinct ids below %lld", b->entry, static_cast<long long>(n),
                          static_cast<long long>(below));
-    return good(b, launch(shuffled_ids, blocks_of(n), THREADS, stream(), id, n, below, seed), "ids");
+    return good(b, launch_items(shuffled_ids, n, stream(), id, n, below, seed), "ids");
 }
 
 bool random_ids(bench* b, ggnn_node* id, int64_t n, int64_t below, uint64_t seed)
 {
     const ggnn_rng rng = {seed, 0, GGNN_PURPOSE_GENERATE};
-    return good(b, launch(draw_ids<ggnn_node>, blocks_of(n), THREADS, stream(), id, n, below, rng), "ids");
+    return good(b, launch_items(draw_ids<ggnn_node>, n, stream(), id, n, below, rng), "ids");
 }
 
 bool make_store(bench* b, made_store* s, int64_t rows, int32_t width, uint64_t seed)

@@ -53,8 +53,8 @@ bool open_tiers(bench* b, tiers* t, int64_t row, double hits)
     if (!fill(b, between, t->rows * t->width, 1) || !copy(b, t->pinned, between, t->rows * row) ||
         !copy(b, device_rows, between, t->stored * row) ||
         !good(b,
-              launch(draw_tiers, blocks_of(t->n), THREADS, stream(), t->id, t->n, t->stored, t->rows,
-                     static_cast<uint64_t>(hits * 4294967296.0), rng),
+              launch_items(draw_tiers, t->n, stream(), t->id, t->n, t->stored, t->rows,
+                           static_cast<uint64_t>(hits * 4294967296.0), rng),
               "ids"))
         return false;
     t->host_id = fetch(b, t->id, t->n);

@@ -106,7 +106,7 @@ bool open_stream(bench* b, bench_case* c, double work,
 bool open_copy(bench* b, bench_case* c, int64_t)
 {
     return open_stream(b, c, 2, [](float4* to, float4* from, int64_t n) {
-        return launch(copy_pieces, blocks_of(n / 4), THREADS, stream(), to, from, n);
+        return launch_items(copy_pieces, n / 4, stream(), to, from, n);
     });
 }
 bool open_memcpy(bench* b, bench_case* c, int64_t)
@@ -118,13 +118,13 @@ bool open_memcpy(bench* b, bench_case* c, int64_t)
 bool open_read(bench* b, bench_case* c, int64_t)
 {
     return open_stream(b, c, 1, [](float4* to, float4* from, int64_t n) {
-        return launch(read_pieces, blocks_of(n / 4), THREADS, stream(), to, from, n, 1);
+        return launch_items(read_pieces, n / 4, stream(), to, from, n, 1);
     });
 }
 bool open_write(bench* b, bench_case* c, int64_t)
 {
     return open_stream(b, c, 1, [](float4* to, float4*, int64_t n) {
-        return launch(write_pieces, blocks_of(n), THREADS, stream(), to, n);
+        return launch_items(write_pieces, n, stream(), to, n);
     });
 }
 bool open_read_l2(bench* b, bench_case* c, int64_t)
@@ -134,7 +134,7 @@ bool open_read_l2(bench* b, bench_case* c, int64_t)
     float4*   table = make<float4>(b, n, "a roof's memory");
     if (!filled(b, table, n * 16)) return false;
     *c = case_of(
-        b, [=] { return launch(read_pieces, blocks_of(n / 4), THREADS, stream(), table, table, n, times); });
+        b, [=] { return launch_items(read_pieces, n / 4, stream(), table, table, n, times); });
     c->work = static_cast<double>(n * 16 * times);
     return true;
 }
@@ -158,8 +158,8 @@ bool open_table(bench* b, bench_case* c, int64_t size, int64_t bytes, place wher
     const ggnni::divider pieces = ggnni::divide_by(size / 16);
     n = n / pieces.by * pieces.by;
     *c = case_of(b, [=] {
-        return launch(read_rows, blocks_of(n / 4), THREADS, stream(), sink, static_cast<const float4*>(table),
-                      rows, pieces, n, ++*turn);
+        return launch_items(read_rows, n / 4, stream(), sink, static_cast<const float4*>(table), rows, pieces, n,
+                            ++*turn);
     });
     c->work = static_cast<double>(n * 16);
     return true;
@@ -190,6 +190,27 @@ bool open_rows_peer(bench* b, bench_case* c, int64_t size)
     return open_table(b, c, size, tiny_or(int64_t{1} << 30), PEER);
 }
 
+// What the L2 cache fetches where it has not what is asked for: a hint, kept while this lives.
+struct fetch_limit {
+    size_t      before = 0;
+    cudaError_t set;
+    explicit fetch_limit(size_t bytes) : set(cudaDeviceGetLimit(&before, cudaLimitMaxL2FetchGranularity))
+    {
+        if (set == cudaSuccess) set = cudaDeviceSetLimit(cudaLimitMaxL2FetchGranularity, bytes);
+    }
+    ~fetch_limit()
+    {
+        if (set == cudaSuccess) cudaDeviceSetLimit(cudaLimitMaxL2FetchGranularity, before);
+    }
+    fetch_limit(const fetch_limit&) = delete;
+    fetch_limit& operator=(const fetch_limit&) = delete;
+};
+bool open_fetch(bench* b, bench_case* c, int64_t bytes)
+{
+    auto limit = own(b, new fetch_limit(static_cast<size_t>(bytes)));
+    return limit && good(b, limit->set, "the L2 cache's fetches") && open_table(b, c, 32, tiny_or(int64_t{8} << 30), HERE);
+}
+
 // ==== the host's memory ====================================================================================
 
 bool open_host(bench* b, bench_case* c, bool reads, bool back)
@@ -200,8 +221,7 @@ bool open_host(bench* b, bench_case* c, bool reads, bool back)
     if (!filled(b, static_cast<float*>(host), bytes) || !filled(b, mine, bytes)) return false;
     *c = case_of(b, [=] {
         if (reads)
-            return launch(read_pieces, blocks_of(n / 4), THREADS, stream(), mine, static_cast<float4*>(host),
-                          n, 1);
+            return launch_items(read_pieces, n / 4, stream(), mine, static_cast<float4*>(host), n, 1);
         return cudaMemcpyAsync(back ? host : mine, back ? mine : host, static_cast<size_t>(bytes),
                                cudaMemcpyDefault, stream());
     });
@@ -221,6 +241,7 @@ const bench_roof_kind kinds[] = {
     {"rows", "B", "random rows of so many bytes, table 1 GiB", open_rows},
     {"rows-8g", "B", "the same, 8 GiB", open_rows_8g},
     {"rows-60g", "B", "the same, 60 GiB or what there is", open_rows_60g},
+    {"rows-fetch", "B", "random rows of 32 bytes, 8 GiB, where the L2 cache fetches so many", open_fetch},
     {"rows-l2", "B", "the same, a quarter of the L2 cache", open_rows_l2},
     {"rows-host", "B", "the same, of the host, zero copy", open_rows_host},
     {"rows-peer", "B", "the same, 1 GiB of another device", open_rows_peer},
@@ -254,6 +275,8 @@ bool all(bench* b)
     for (const char* name : tables)
         for (int64_t size : row)
             if (!b->why.text[0] && (strcmp(name, "rows-60g") != 0 || !b->o.quick)) roof(b, name, size);
+    for (int64_t fetched : {32, 64, 128})
+        if (!b->why.text[0]) roof(b, "rows-fetch", fetched);
     for (const char* name : atomics)
         for (int64_t size : bytes)
             if (!b->why.text[0]) roof(b, name, size);

@@ -80,7 +80,7 @@ template <class Op> bool open_atomics(bench* b, bench_case* c, int64_t size)
     if (!good(b, cudaMemsetAsync(table, 0x7f, static_cast<size_t>(rows) * sizeof(type), stream()), "a table"))
         return false;
     *c = case_of(
-        b, [=] { return launch(do_atomics<Op>, blocks_of(n), THREADS, stream(), table, rows, n, ++*turn); });
+        b, [=] { return launch_items(do_atomics<Op>, n, stream(), table, rows, n, ++*turn); });
     c->work = static_cast<double>(n);
     return true;
 }
@@ -158,7 +158,7 @@ bool roof_open_add4(bench* b, bench_case* c, int64_t size) { return open_atomics
 
 bool open_chase(bench* b, bench_case* c, int64_t lines, uint32_t* next)
 {
-    if (!next || !good(b, launch(make_cycle, blocks_of(lines), THREADS, stream(), next, lines), "a cycle"))
+    if (!next || !good(b, launch_items(make_cycle, lines, stream(), next, lines), "a cycle"))
         return false;
     *c = case_of(b, [=] { return launch(follow, 1, 32, stream(), next, static_cast<int>(STEPS)); });
     c->work = STEPS;

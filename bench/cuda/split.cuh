@@ -65,13 +65,13 @@ const bench_result* measure_sort(bench* b, const split_run& s, int32_t* sorted)
     if (!owner || !up || !keys) return nullptr;
     cudaError_t e = cub::DeviceRadixSort::SortPairs(nullptr, bytes, owner, keys, up, sorted, n, 0, bits);
     void*       room = take(b, static_cast<int64_t>(bytes), "room for a sort");
-    if (e == cudaSuccess) e = launch(numbers::count_up, blocks_of(n), THREADS, stream(), up, n);
+    if (e == cudaSuccess) e = launch_items(numbers::count_up, n, stream(), up, n);
     if (!room || !good(b, e, "a sort")) return nullptr;
     const ggnn_node* id = s.id;
     const int32_t    parts = s.at.parts;
     bench_case       c = case_of(b, [=] {
         size_t      most = bytes;
-        cudaError_t done = launch(find_owners, blocks_of(n), THREADS, stream(), owner, id, n, parts);
+        cudaError_t done = launch_items(find_owners, n, stream(), owner, id, n, parts);
         if (done != cudaSuccess) return done;
         return cub::DeviceRadixSort::SortPairs(room, most, owner, keys, up, sorted, n, 0, bits, stream());
     });

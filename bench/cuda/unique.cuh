@@ -81,19 +81,15 @@ struct sorting {
 
     cudaError_t run(const ggnn_node* id)
     {
-        cudaStream_t  on = stream();
-        const int64_t blocks = blocks_of(n);
-        size_t        most = bytes;
+        cudaStream_t on = stream();
+        size_t       most = bytes;
         cudaError_t e = cub::DeviceRadixSort::SortPairs(room, most, id, sorted, up, position, n, 0, bits, on);
-        if (e == cudaSuccess) e = launch(mark_runs, blocks, THREADS, on, begins, first, sorted, position, n);
+        if (e == cudaSuccess) e = launch_items(mark_runs, n, on, begins, first, sorted, position, n);
         if (e == cudaSuccess) e = cub::DeviceScan::InclusiveSum(room, most, begins, runs, n, on);
         if (e == cudaSuccess) e = cub::DeviceScan::ExclusiveSum(room, most, first, rank, n, on);
         if (e == cudaSuccess)
-            e = launch(number_runs, blocks, THREADS, on, number, list, begins, runs, rank, sorted, position,
-                       n);
-        return e == cudaSuccess
-                   ? launch(spread_numbers, blocks, THREADS, on, local, number, runs, position, n)
-                   : e;
+            e = launch_items(number_runs, n, on, number, list, begins, runs, rank, sorted, position, n);
+        return e == cudaSuccess ? launch_items(spread_numbers, n, on, local, number, runs, position, n) : e;
     }
 };
 
@@ -115,7 +111,7 @@ bool open_sorting(bench* b, sorting* s, int64_t n, int64_t nodes)
     s->bytes = sort > sum ? sort : sum;
     s->room = take(b, static_cast<int64_t>(s->bytes), "room for a sort");
     return s->room &&
-           good(b, ggnni::first_error(e, launch(count_up, blocks_of(n), THREADS, stream(), s->up, n)),
+           good(b, ggnni::first_error(e, launch_items(count_up, n, stream(), s->up, n)),
                 "a sort");
 }
 
@@ -272,7 +268,7 @@ bool unique(bench* b)
             if ((size > most && !EMULATED) || (EMULATED && size != sizes[0])) continue;
             if (!id ||
                 !good(b,
-                      launch(make_ids, blocks_of(n), THREADS, stream(), id, n, nodes, r.chance, r.hub, rng),
+                      launch_items(make_ids, n, stream(), id, n, nodes, r.chance, r.hub, rng),
                       "ids"))
                 return false;
             snprintf(what, sizeof what, "%lld ids, %s", static_cast<long long>(n), r.name);
@@ -313,7 +309,7 @@ const bench_result* measure_sort(bench* b, const ggnn_block& block, int32_t** ed
     cudaError_t e = cub::DeviceRadixSort::SortPairs(nullptr, bytes, from, sorted, up, *edge, E, 0, bits);
     void*       room = take(b, static_cast<int64_t>(bytes), "room for a sort");
     if (!room ||
-        !good(b, ggnni::first_error(e, launch(count_up, blocks_of(E), THREADS, stream(), up, E)), "a sort"))
+        !good(b, ggnni::first_error(e, launch_items(count_up, E, stream(), up, E)), "a sort"))
         return nullptr;
     int32_t*   to = *edge;
     bench_case c = case_of(b, [=] {

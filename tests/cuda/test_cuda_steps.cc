@@ -221,6 +221,15 @@ std::string order_of_a_pass(const lesson* l, const kind& k)
         if (extracts || steps || names[i].find("begin_sample") != names[i].npos) used[extracts ? 0 : steps ? 1 : 2].insert(streams[i]);
     }
     for (int i = 0; i < 3; i++) CHECK(used[i].size() == 1 && *used[i].begin() != *used[(i + 1) % 3].begin());
+    size_t fetched = 0;
+    CHECK_CUDA(cudaDeviceGetLimit(&fetched, cudaLimitMaxL2FetchGranularity));
+    CHECK_EQ(fetched, 64u);
+    int least = 0, greatest = 0, first = 0;
+    CHECK_CUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+    for (int i = 0; i < 3; i++) {
+        CHECK_CUDA(cudaStreamGetPriority(static_cast<cudaStream_t>(const_cast<void*>(*used[i].begin())), &first));
+        CHECK_EQ(first, i == 2 ? greatest : least);
+    }
     close_run(&r);
 #endif
     return order;

@@ -5,6 +5,7 @@
 #include "tests/methods.h"
 
 #include <functional>
+#include <thread>
 
 enum { NODES = 4, EDGES = 5, DST = 2, SRC = 4, WIDTH = 8, HEADS = 2, CANVAS = 1 << 14 };
 
@@ -1090,6 +1091,51 @@ TEST(every_call_goes_on_the_callers_stream_and_can_be_captured)
     CHECK_CUDA(cudaStreamDestroy(stream));
 }
 
+__global__ void tell_blocks(int* blocks)
+{
+    if (blockIdx.x == 0 && threadIdx.x == 0) *blocks = static_cast<int>(gridDim.x);
+}
+
+static int blocks_of(int64_t tiles, int threads)
+{
+    device_array<int> blocks(std::vector<int>{0});
+    CHECK_CUDA(ggnni::launch_tiles(tell_blocks, tiles, threads, nullptr, blocks.at()));
+    return blocks.values()[0];
+}
+
+// Blocks that a device holds of the kernel, which the emulator takes to be `occupancy` a multiprocessor. Each thread of the
+// host asks for itself, and once.
+TEST(a_grid_has_no_more_blocks_than_are_resident)
+{
+    for (int occupancy : {5, 3})
+        std::thread([=] {
+            int processors = 0, each[2] = {0, 0};
+#ifdef SIMT_SHIM
+            simt_set_occupancy(occupancy);
+#endif
+            for (int i = 0; i < 2; i++)
+                CHECK_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each[i], tell_blocks, i ? 1024 : 256, 0));
+            CHECK_CUDA(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0));
+#ifdef SIMT_SHIM
+            CHECK(each[0] == occupancy && each[1] == 2);
+#endif
+            CHECK_EQ(blocks_of(1000000, 1024), processors * each[1]);
+            CHECK_EQ(blocks_of(1000000, 256), processors * each[0]);
+            CHECK_EQ(blocks_of(processors * each[0] + 1, 256), processors * each[0]);
+            CHECK_EQ(blocks_of(processors * each[0] - 1, 256), processors * each[0] - 1);
+            CHECK_EQ(blocks_of(0, 256), 0);
+#ifdef SIMT_SHIM
+            simt_set_processors(7);
+            simt_set_occupancy(1);
+            CHECK_EQ(blocks_of(1000000, 256), 7 * each[0]);
+            simt_set_processors(0);
+#endif
+        }).join();
+#ifdef SIMT_SHIM
+    simt_set_occupancy(0);
+#endif
+}
+
 // In a capture that has become invalid no launch is taken: each function says so.
 TEST(what_a_launch_returns_every_call_returns)
 {
@@ -1151,6 +1197,7 @@ int main(int argc, char** argv)
     RUN(nothing_of_a_known_size_0_needs_an_array);
     RUN(layers);
     RUN(peers);
+    RUN(a_grid_has_no_more_blocks_than_are_resident);
     RUN(every_call_goes_on_the_callers_stream_and_can_be_captured);
     RUN(what_a_launch_returns_every_call_returns);
 #ifdef SIMT_SHIM

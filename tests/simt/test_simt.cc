@@ -744,6 +744,29 @@ TEST(attributes_properties_and_occupancy)
     CHECK_EQ(blocks, p.maxThreadsPerMultiProcessor / 256);
     CHECK_EQ(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, add_to_all, 256, 100 << 10), cudaSuccess);
     CHECK_EQ(blocks, 2);
+    simt_set_occupancy(5);
+    CHECK_EQ(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, add_to_all, 256, 0), cudaSuccess);
+    CHECK_EQ(blocks, 5);
+    simt_set_occupancy(0);
+}
+
+TEST(priorities_and_limits_are_remembered)
+{
+    int          least = 1, greatest = 1, got = 1;
+    size_t       limit = 0;
+    cudaStream_t stream;
+    CHECK(!cudaDeviceGetStreamPriorityRange(&least, &greatest) && least == 0 && greatest < 0);
+    for (int asked : {0, -1, greatest, greatest - 1, 1}) {
+        CHECK(!cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, asked) && !cudaStreamGetPriority(stream, &got));
+        CHECK_EQ(got, asked < greatest ? greatest : asked > least ? least : asked);
+        cudaStreamDestroy(stream);
+    }
+    CHECK(!cudaStreamCreate(&stream) && !cudaStreamGetPriority(stream, &got) && got == least);
+    cudaStreamDestroy(stream);
+    CHECK(!cudaDeviceSetLimit(cudaLimitMaxL2FetchGranularity, 64) && !cudaDeviceGetLimit(&limit, cudaLimitMaxL2FetchGranularity));
+    CHECK_EQ(limit, 64u);
+    CHECK_EQ(cudaDeviceSetLimit(static_cast<cudaLimit>(7), 64), cudaErrorUnsupportedLimit);
+    cudaGetLastError();
 }
 
 // Another process waits for this one's event, maps its memory and adds to it.
@@ -1103,6 +1126,7 @@ int main(int argc, char** argv)
     RUN(devices_read_each_other_once_linked);
     if (!correct) RUN(links_are_what_the_environment_says);
     RUN(attributes_properties_and_occupancy);
+    RUN(priorities_and_limits_are_remembered);
     RUN(another_process_maps_the_memory);
     RUN(events_order_streams);
     RUN(host_threads_launch_side_by_side);

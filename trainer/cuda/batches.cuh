@@ -267,8 +267,8 @@ inline void run_sample(ring* r, cuda_slot* s)
                                             {&s->state->seeds, s->shape.num_seeds.max}, stream);
     const bool lists = !ggnn_method_has(plan.how.method, GGNN_METHOD_WALKS);
     for (int32_t h = 0; plan.edges_read && lists && h < plan.how.num_hops; h++)
-        e = first_error(e, launch(count_edges, blocks_of(s->shape.hop[h].num_dst.max), THREADS, stream, s->shape.hop[h],
-                                  plan.graph.at, plan.edges_read));
+        e = first_error(e, launch_items(count_edges, s->shape.hop[h].num_dst.max, stream, s->shape.hop[h],
+                                        plan.graph.at, plan.edges_read));
     e = first_error(e, launch(note_sample, 1, WARP, stream, note_of(r, s)));
     check(r->device, e, "sampling");
 }
@@ -313,7 +313,7 @@ inline cudaError_t unpack(ring* r, cuda_slot* s)
     }
     job.known = packed->known;
     job.known_to = &s->state->known;
-    return launch(unpack_batch, blocks_of(static_cast<int64_t>(packed->bytes / 16)), THREADS, own(r->device).sampling, job);
+    return launch_items(unpack_batch, static_cast<int64_t>(packed->bytes / 16), own(r->device).sampling, job);
 }
 
 // Blocks that read the host's rows in whole lines, a block a processor; 0: there are none to read, or those who read the
@@ -381,7 +381,7 @@ inline cudaError_t sample(ring* r, cuda_slot* s)
     const context& c = own(r->device);
     seeds_job      job = {r->pass, s->slice, r->plan.labels, s->state, s->seeds};
     job.pass.source = nullptr; // the host's
-    cudaError_t e = launch(begin_sample, blocks_of(s->slice.global_seeds), THREADS, c.sampling, job);
+    cudaError_t e = launch_items(begin_sample, s->slice.global_seeds, c.sampling, job);
     return first_error(e, repeat(r->device, &s->work, c.sampling, [=] { run_sample(r, s); }));
 }
 

@@ -332,11 +332,14 @@ inline void cuda_unpin(device* d, const void* host)
 
 // ==== opening, closing =====================================================================================
 
+// Samples are many small kernels, each of which waits for the one before it: they go first where a step's large ones wait too.
 inline cudaError_t open_streams(context& c)
 {
-    cudaError_t e = cudaStreamCreateWithFlags(&c.stream, cudaStreamNonBlocking);
-    if (e == cudaSuccess) e = cudaStreamCreateWithFlags(&c.sampling, cudaStreamNonBlocking);
-    if (e == cudaSuccess) e = cudaStreamCreateWithFlags(&c.extracting, cudaStreamNonBlocking);
+    int         least = 0, greatest = 0;
+    cudaError_t e = cudaDeviceGetStreamPriorityRange(&least, &greatest);
+    if (e == cudaSuccess) e = cudaStreamCreateWithPriority(&c.stream, cudaStreamNonBlocking, least);
+    if (e == cudaSuccess) e = cudaStreamCreateWithPriority(&c.sampling, cudaStreamNonBlocking, greatest);
+    if (e == cudaSuccess) e = cudaStreamCreateWithPriority(&c.extracting, cudaStreamNonBlocking, least);
     if (e == cudaSuccess) e = cudaEventCreateWithFlags(&c.trained, cudaEventDisableTiming);
     if (e == cudaSuccess) e = cudaEventCreateWithFlags(&c.arrived, cudaEventDisableTiming);
     if (e == cudaSuccess) e = cudaEventCreate(&c.begun);
@@ -360,6 +363,13 @@ inline cudaError_t open_blas(context& c, int major, bool tf32)
     return good ? cudaSuccess : cudaErrorUnknown;
 }
 
+// Of memory a read at random that misses the L2 cache fetches 64 bytes, the least that HBM gives: lists, tables of ids and short
+// rows are read so. A hint, which a device need not know.
+inline void fetch_little()
+{
+    if (cudaDeviceSetLimit(cudaLimitMaxL2FetchGranularity, 64) != cudaSuccess) cudaGetLastError();
+}
+
 inline cudaError_t open_context(device* d, int32_t number, bool tf32)
 {
     context&       c = own(d);
@@ -369,6 +379,7 @@ inline cudaError_t open_context(device* d, int32_t number, bool tf32)
     if (e == cudaSuccess) e = cudaGetDeviceProperties(&what, c.number);
     if (e == cudaSuccess) snprintf(d->name, sizeof d->name, "%s", what.name);
     if (e == cudaSuccess) e = cudaDeviceGetPCIBusId(d->bus, sizeof d->bus, c.number);
+    if (e == cudaSuccess) fetch_little();
     if (e == cudaSuccess) e = open_streams(c);
     if (e == cudaSuccess) e = cudaMalloc(&c.step, sizeof *c.step);
     if (e == cudaSuccess) e = cudaMemsetAsync(c.step, 0, sizeof *c.step, c.stream);

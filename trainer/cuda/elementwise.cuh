@@ -14,16 +14,16 @@ namespace train {
 
 using ggnni::ALL_LANES;
 using ggnni::block_total;
-using ggnni::blocks_of;
 using ggnni::divide_by;
 using ggnni::divider;
 using ggnni::exp2_rounded;
 using ggnni::first_error;
 using ggnni::for_items;
 using ggnni::grain_of;
-using ggnni::grid_of;
 using ggnni::in_order;
 using ggnni::launch;
+using ggnni::launch_items;
+using ggnni::launch_tiles;
 using ggnni::least;
 using ggnni::LOG2_E;
 using ggnni::quotient;

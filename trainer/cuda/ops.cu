@@ -49,12 +49,12 @@ static void cuda_gcn_norm(net* n, float* inv_sqrt)
 
 static void cuda_range(device* d, ggnn_node* out, int64_t first, int64_t n)
 {
-    check(d, launch(range, blocks_of(n), THREADS, own(d).stream, out, first, n), "a range of ids");
+    check(d, launch_items(range, n, own(d).stream, out, first, n), "a range of ids");
 }
 
 static void cuda_sum_pieces(device* d, float* out, const float* piece, int32_t pieces, int64_t n)
 {
-    check(d, launch(sum_pieces, blocks_of(n), THREADS, own(d).stream, out, piece, pieces, n), "a sum of pieces");
+    check(d, launch_items(sum_pieces, n, own(d).stream, out, piece, pieces, n), "a sum of pieces");
 }
 
 static size_t cuda_split_bytes(int64_t n, int32_t parts) { return ggnn_cuda_split_workspace_bytes(n, parts); }
@@ -79,7 +79,7 @@ static void cuda_gather(device* d, void* out, int64_t ld_out, ggnn_type as, cons
 
 static void cuda_number(device* d, ggnn_node* place, const ggnn_node* id, int64_t n)
 {
-    check(d, launch(number, blocks_of(n), THREADS, own(d).stream, place, id, n), "numbering ids");
+    check(d, launch_items(number, n, own(d).stream, place, id, n), "numbering ids");
 }
 
 static void cuda_sum_rows(device* d, float* out, int64_t ld_out, int64_t rows, int32_t width, const float* inp,
@@ -87,11 +87,11 @@ static void cuda_sum_rows(device* d, float* out, int64_t ld_out, int64_t rows, i
 {
     const dense  to = {out, ld_out, width, {nullptr, rows}};
     cudaStream_t stream = own(d).stream;
-    cudaError_t  e = launch(zero_matrix, blocks_of(rows * width), THREADS, stream, to, divide_by(width));
+    cudaError_t  e = launch_items(zero_matrix, rows * width, stream, to, divide_by(width));
     for (int32_t p = 0; p < parts; p++) {
         const int64_t n = bound[p + 1] - bound[p];
-        e = first_error(e, launch(sum_rows, blocks_of(n * width), THREADS, stream, to, inp + bound[p] * width, index + bound[p], n,
-                                  divide_by(width)));
+        e = first_error(e, launch_items(sum_rows, n * width, stream, to, inp + bound[p] * width, index + bound[p], n,
+                                        divide_by(width)));
     }
     check(d, e, "a sum of rows");
 }
@@ -103,7 +103,7 @@ static int64_t cuda_count_known(net* n)
     int64_t *        to = &step_of(n)->labelled, known = 0;
     if (!labels.label && !labels.target) return 0;
     cudaError_t e = cudaMemsetAsync(to, 0, sizeof *to, stream_of(n));
-    check(n, first_error(e, launch(count_known, blocks_of(nodes), THREADS, stream_of(n), to, labels, nodes)), "labels");
+    check(n, first_error(e, launch_items(count_known, nodes, stream_of(n), to, labels, nodes)), "labels");
     cuda_download(n->device, &known, to, sizeof known);
     return known;
 }
@@ -141,7 +141,7 @@ static void cuda_update(net* n)
     timed_piece(n, [=] {
         stage_timer     timed(n, NET_OPTIMIZER);
         const net_state s = {n->state.count, n->state.value, n->state.grad, n->state.m, n->state.v, nullptr};
-        check(n, launch(update, blocks_of(s.count), THREADS, stream_of(n), s, step_of(n), n->sums, n->optimiser), "the optimiser");
+        check(n, launch_items(update, s.count, stream_of(n), s, step_of(n), n->sums, n->optimiser), "the optimiser");
     });
 }
 
@@ -168,8 +168,8 @@ static void cuda_read_rows(net* n, mat out, mat x)
     cudaStream_t stream = stream_of(n);
     if (!x.v) check(n, ggnn_cuda_gather(out.v, out.ld, GGNN_F32, x.store, x.id, out.rows, stream), "gathering rows");
     else
-        check(n, launch(copy_matrix, blocks_of(out.rows.max * out.cols), THREADS, stream, dense_of(out), dense_of(x),
-                        columns(out)), "copying rows");
+        check(n, launch_items(copy_matrix, out.rows.max * out.cols, stream, dense_of(out), dense_of(x), columns(out)),
+              "copying rows");
 }
 
 static void cuda_read_edges(net* n, mat out, const ggnn_store* from, const ggnn_block* b)
@@ -181,28 +181,28 @@ static void cuda_read_edges(net* n, mat out, const ggnn_store* from, const ggnn_
 static void cuda_add(net* n, mat out, mat a)
 {
     stage_timer timed(n, NET_ELEMENTWISE);
-    check(n, launch(add_matrix, blocks_of(a.rows.max * a.cols), THREADS, stream_of(n), dense_of(out), dense_of(a),
-                    columns(a)), "adding rows");
+    check(n, launch_items(add_matrix, a.rows.max * a.cols, stream_of(n), dense_of(out), dense_of(a), columns(a)),
+          "adding rows");
 }
 
 static void cuda_clear(net* n, mat out)
 {
     stage_timer timed(n, NET_ELEMENTWISE);
-    check(n, launch(zero_matrix, blocks_of(out.rows.max * out.cols), THREADS, stream_of(n), dense_of(out), columns(out)), "zeros");
+    check(n, launch_items(zero_matrix, out.rows.max * out.cols, stream_of(n), dense_of(out), columns(out)), "zeros");
 }
 
 static void cuda_mean_heads(net* n, mat out, mat a, int32_t heads)
 {
     stage_timer timed(n, NET_ELEMENTWISE);
-    check(n, launch(mean_heads, blocks_of(out.rows.max * out.cols), THREADS, stream_of(n), dense_of(out), dense_of(a),
-                    heads, columns(out)), "a mean of heads");
+    check(n, launch_items(mean_heads, out.rows.max * out.cols, stream_of(n), dense_of(out), dense_of(a), heads, columns(out)),
+          "a mean of heads");
 }
 
 static void cuda_mean_heads_back(net* n, mat da, mat dout, int32_t heads)
 {
     stage_timer timed(n, NET_ELEMENTWISE);
-    check(n, launch(mean_heads_back, blocks_of(dout.rows.max * dout.cols), THREADS, stream_of(n), dense_of(da),
-                    dense_of(dout), heads, columns(dout)), "a mean of heads, backward");
+    check(n, launch_items(mean_heads_back, dout.rows.max * dout.cols, stream_of(n), dense_of(da), dense_of(dout), heads,
+                          columns(dout)), "a mean of heads, backward");
 }
 
 // ==== bias, norm, activation, dropout ======================================================================
@@ -222,7 +222,7 @@ static finish_job job_of(const net* n, mat h, const ggnn_node* id, uint32_t thre
 
 static cudaError_t run(const net* n, void (*kernel)(finish_job), const finish_job& s)
 {
-    return launch(kernel, blocks_of(s.h.rows.max * s.parts.by), THREADS, stream_of(n), s);
+    return launch_items(kernel, s.h.rows.max * s.parts.by, stream_of(n), s);
 }
 
 static void cuda_drop(net* n, mat x, const ggnn_node* id, uint32_t threshold, int32_t l)
@@ -239,7 +239,7 @@ static norm_job norm_of(mat h, mat x, const epilogue* e)
 static cudaError_t run(const net* n, void (*kernel)(norm_job), const norm_job& s)
 {
     const int64_t tiles = tiles_of(s.h.rows.max, THREADS / ROW_LANES);
-    return launch(kernel, grid_of(tiles, THREADS), THREADS, stream_of(n), s);
+    return launch_tiles(kernel, tiles, THREADS, stream_of(n), s);
 }
 
 static void cuda_finish(net* n, mat h, mat x, const epilogue* e)
@@ -265,8 +265,8 @@ static cudaError_t sum_columns(const net* n, int which, mat dh, const epilogue* 
     const float*  normed = norm ? e->normed.v : nullptr;
     const param   to[] = {e->bias, e->gamma, e->beta};
     cudaStream_t  stream = stream_of(n);
-    cudaError_t   done = launch(column_sums, blocks_of(segments * dh.cols), THREADS, stream, sums, which, dense_of(dh),
-                                normed, e->normed.ld, columns(dh));
+    cudaError_t   done = launch_items(column_sums, segments * dh.cols, stream, sums, which, dense_of(dh),
+                                        normed, e->normed.ld, columns(dh));
     for (int k = which; k <= (norm ? 2 : 0); k++)
         done = first_error(done, launch(add_column_sums, tiles_of(dh.cols, WARP), THREADS, stream, dense_of(to[k].d), sums, k,
                                         dh.rows));
@@ -299,8 +299,8 @@ static void cuda_transpose(net* n, ggnn_block* t, const ggnn_block* b)
 static void cuda_index_by_id(net* n, int32_t* indices, const ggnn_block* b, int32_t first)
 {
     stage_timer timed(n, NET_AGGREGATE);
-    check(n, launch(index_by_id, blocks_of(b->num_edges.max), THREADS, stream_of(n), indices, b->neighbor,
-                    b->num_edges, first), "indices");
+    check(n, launch_items(index_by_id, b->num_edges.max, stream_of(n), indices, b->neighbor, b->num_edges, first),
+          "indices");
 }
 
 static void cuda_scale_mean(net* n, float* inv, const ggnn_block* b, bool with_self)
@@ -404,7 +404,7 @@ static void cuda_attend(net* n, const ggnn_gat_layer* y)
 
 static cudaError_t clear_tail(net* n, mat a)
 {
-    return launch(zero_tail, blocks_of(a.rows.max * a.cols), THREADS, stream_of(n), dense_of(a), columns(a));
+    return launch_items(zero_tail, a.rows.max * a.cols, stream_of(n), dense_of(a), columns(a));
 }
 
 static void cuda_attend_back(net* n, mat dz, const ggnn_block* t, const ggnn_gat_layer* y, mat dout)
@@ -427,7 +427,7 @@ static void cuda_loss(net* n, mat dlogits, mat logits, const mini_batch* b)
     const loss_job s = {dense_of(dlogits), dense_of(logits), n->data.labels, b->blocks.id,
                         n->row_loss,       b->known,         n->sums,        columns(logits)};
     const int64_t  tiles = tiles_of(logits.rows.max, THREADS / ROW_LANES);
-    cudaError_t    done = launch(loss_rows, grid_of(tiles, THREADS), THREADS, stream_of(n), s);
+    cudaError_t    done = launch_tiles(loss_rows, tiles, THREADS, stream_of(n), s);
     check(n, first_error(done, launch(sum_losses, 1, THREADS, stream_of(n), s)), "the loss");
 }
 
