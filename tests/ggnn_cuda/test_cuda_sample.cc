@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <thread>
 #ifdef SIMT_SHIM
 #include <sys/mman.h>
 #endif
@@ -498,6 +499,24 @@ TEST(kernels_go_on_where_there_are_more_rows_than_resident_blocks)
     for (int i = 0; i < trials(70); i++) heavy.push_back(234);
     for (ggnn_method method : methods) compare(g, heavy, method, 300);
 }
+
+#ifdef SIMT_SHIM
+// Spans grow to the rows that a block has threads before there are more of them than blocks: so few blocks, asked for by a
+// thread that has not asked before.
+TEST(a_block_places_one_span_of_rows_after_another)
+{
+    std::vector<int64_t> degree;
+    for (int i = 0; i < 1300; i++) degree.push_back(test_below(14));
+    twin_graph g(degree, true);
+    g.spread(PLAIN);
+    simt_set_occupancy(1);
+    std::thread([&] {
+        for (ggnn_method method : methods)
+            for (int32_t fanout : {3, 32, -1}) compare(g, all_nodes(1300), method, fanout, 100);
+    }).join();
+    simt_set_occupancy(0);
+}
+#endif
 
 TEST(sizes_at_the_edges_of_tiles_and_bounds)
 {
@@ -1241,6 +1260,9 @@ int main(int argc, char** argv)
     RUN(long_offsets_give_the_same_samples);
     RUN(lists_of_more_than_32_bits_are_sampled_over_their_whole_length);
     RUN_SLOW(kernels_go_on_where_there_are_more_rows_than_resident_blocks);
+#ifdef SIMT_SHIM
+    RUN(a_block_places_one_span_of_rows_after_another);
+#endif
     RUN(sizes_at_the_edges_of_tiles_and_bounds);
     RUN(a_size_above_its_bound_is_cut_to_it);
     RUN(graphs_over_parts_host_and_cache_give_the_same_samples);
