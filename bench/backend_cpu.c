@@ -3,6 +3,7 @@
 
 #include "bench/cpu.h"
 #include "bench/harness.h"
+#include "bench/plugin_host.h"
 #include "common/memory.h"
 #include "common/parallel.h"
 #include "trainer/device/device.h"
@@ -68,4 +69,4 @@ static const bench_entry entries[] = {
     {"scale", "an epoch on 1 to 256 devices, by parallelism, store and links: modelled", bench_scale, false, true},
     {NULL, NULL, NULL, false, false}};
 
-const bench_backend bench_cpu = {"cpu", entries, cpu_roofs, seconds, evict, describe, device_of};
+const bench_backend bench_cpu = {"cpu", entries, cpu_roofs, seconds, evict, describe, device_of, &plugin_cpu};

@@ -43,7 +43,8 @@ enum { BENCH_DEMANDS = 4, BENCH_SAMPLES_MAX = 1000, BENCH_RESULTS_MAX = 2000, BE
        BENCH_FIGURES_MAX = 1000 };
 
 typedef struct { /* the command line */
-    const char *data, *json, *markdown, *check;
+    const char *data, *json, *markdown, *check, *plugin;
+    double  limit;                 /* seconds of a plug-in's call */
     const char* inputs;            /* of scale; NULL: the program's own */
     bool    quick, once;
     bool    own;                   /* --rows: a user's own sizes in place of the graph */
@@ -108,6 +109,12 @@ const bench_result* bench_measure(bench* b, const bench_case* c);
 bool bench_ratio(bench* b, const bench_result* ours, const bench_result* theirs, const char* of_what,
                  double goal);
 
+/* Measures two cases of the same work in turns, a run of the first and a run of the second, BENCH_TURNS of each at least: what
+   else the machine does then meets both. Prints and keeps both, and the median and the quartiles of the turns' ratios as
+   "1.1x ggnn's". --once: the first case alone, once. */
+enum { BENCH_TURNS = 9 };
+bool bench_turns(bench* b, const bench_case* ours, const bench_case* theirs, const char* of_what);
+
 /* Prints and keeps a number beside a result: a stage's seconds, a count. Unit "s" is printed as a time. */
 void bench_note(bench* b, const bench_result* r, const char* name, double value, const char* unit);
 
@@ -167,6 +174,7 @@ typedef struct bench_backend {
     void (*evict)(bench* b);          /* leaves nothing of the case in caches */
     const char* (*describe)(bench* b); /* the device: "H200, driver .., runtime .."; "" on the CPU */
     device* (*device)(bench* b);      /* a new one for nets, which device_close ends; NULL: b->why */
+    const struct plugin_host* plugins; /* of plugin_host.h */
 } bench_backend;
 
 extern const bench_backend bench_cpu;

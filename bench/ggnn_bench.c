@@ -5,6 +5,7 @@
 #endif
 
 #include "bench/harness.h"
+#include "bench/plugin_host.h"
 #include "common/bus_error.h"
 #include "common/options.h"
 #include "common/same_file.h"
@@ -37,8 +38,8 @@ static void help(const bench* b, const option* table)
 static bool check_names(const bench_options* o, error* why)
 {
     const file_read input[] = {{o->data, "the data"}, {o->inputs, "what --inputs reads"}, {o->topology, "the topology"},
-                               {o->check, "what --check reads"}};
-    if (!same_file_as_none("--json", o->json, input, 4, why) || !same_file_as_none("--markdown", o->markdown, input, 4, why)) return false;
+                               {o->check, "what --check reads"}, {o->plugin, "the plug-in"}};
+    if (!same_file_as_none("--json", o->json, input, 5, why) || !same_file_as_none("--markdown", o->markdown, input, 5, why)) return false;
     return !same_file(o->json, o->markdown) || error_set(why, "--markdown %s: --json writes there", o->markdown);
 }
 
@@ -48,9 +49,10 @@ static options_result parse(bench* b, int argc, char** argv, const char** name, 
     int type = -1;
     o->reps = 5;
     o->min_time = .3;
+    o->limit = 60;
     o->degree = 15;
     o->memory = -1;
-    bool timed = false;
+    bool timed = false, limited = false;
     const option table[] = {
         {"data", OPTION_TEXT, &o->data, 0, 0, "FILE",
          "graph with features and a split; else R-MAT, 1 M nodes, 32 M edges, "
@@ -63,6 +65,9 @@ static options_result parse(bench* b, int argc, char** argv, const char** name, 
          "compare shares of the roofs with this earlier JSON, or the "
          "folder's one of a machine like this; what lost 10 % is measured again and named",
          NULL},
+        {"plugin", OPTION_TEXT, &o->plugin, 0, 0, "FILE.so",
+         "kernels of your own (bench/plugin.h): checked, then timed in turns with ggnn's. Names are spmm, sddmm, gather, sample, gat", NULL},
+        {"limit", OPTION_REAL, &o->limit, .001, 1e6, "X", "seconds that a call of the plug-in may take", &limited},
         {"quick", OPTION_FLAG, &o->quick, 0, 0, NULL, "small graphs, short samples", NULL},
         {"backend", OPTION_CHOICE, &o->backend, 0, 0, SIBLING_BACKENDS, "where it runs", NULL},
         {"threads", OPTION_INT, &o->threads, 0, 1024, "N", "threads of the CPU; 0: all", NULL},
@@ -107,6 +112,8 @@ static options_result parse(bench* b, int argc, char** argv, const char** name, 
     if (o->cold && o->warm) error_set(&b->why, "--cold and --warm contradict each other");
     if (o->check && (o->once || o->own))
         error_set(&b->why, "--check measures as the earlier run did: no --once, no --rows");
+    if (limited && !o->plugin) error_set(&b->why, "--limit is of --plugin, which is not given");
+    if (o->check && o->plugin) error_set(&b->why, "--check knows no plug-ins: no --plugin");
     check_names(o, &b->why);
     return b->why.text[0] ? OPTIONS_WRONG : result;
 }
@@ -199,8 +206,10 @@ int main(int argc, char** argv)
     b.backend = &bench_cpu;
     options_result result = OPTIONS_HELP;
     if (!options_version("ggnn-bench", argc, argv)) result = parse(&b, argc, argv, name, &names);
+    const bool here = b.o.backend == SIBLING_CPU || bench_open_cuda; /* else another program takes over */
+    if (result == OPTIONS_GOOD && b.o.plugin && here && !plugin_watch(b.o.limit, &status)) return status;
     if (result == OPTIONS_WRONG) status = STATUS_USAGE;
-    else if (result == OPTIONS_GOOD && !open_backend(&b, argv)) status = STATUS_FAILURE;
+    else if (result == OPTIONS_GOOD && (!open_backend(&b, argv) || (b.o.plugin && !plugin_open(&b)))) status = STATUS_FAILURE;
     else if (result == OPTIONS_GOOD && !(count = choose(&b, name, names, chosen))) status = STATUS_USAGE;
     if (count) {
         count_threads(&b);

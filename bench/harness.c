@@ -133,18 +133,18 @@ static double one_sample(bench* b, const bench_case* c, int64_t repeats)
 static void show_where(bench* b, const char* what)
 {
     struct bench_state* s = b->state;
-    snprintf(s->where, sizeof s->where, "%s: %s", b->entry, what);
+    snprintf(s->where, sizeof s->where, "%s: %.30s", b->entry, what);
     s->bar.what = s->where;
     progress_update(&s->bar, s->entries_done);
 }
 
-/* Fills r->sample: first a run that does not count, then o.reps samples or min_time's worth, whichever is
-   more. Short runs are repeated within a sample, so that a look at the clock costs nothing beside them. */
-static bool take_samples(bench* b, bench_result* r)
+/* A run that does not count, and how many runs a sample has: short ones are repeated within one, so that a look at the clock
+   costs nothing beside them. */
+static bool begin_samples(bench* b, bench_result* r)
 {
     const bench_case* c = &r->kase;
     bool alone = is_cold(b, c) || c->before || b->o.once || c->warmed;
-    double begun = progress_seconds(), each = 0;
+    double each = 0;
     r->sample = memory_new(BENCH_SAMPLES_MAX * sizeof *r->sample, "samples", &b->why);
     if (!r->sample) return false;
     use_threads(c->threads);
@@ -152,14 +152,32 @@ static bool take_samples(bench* b, bench_result* r)
     if (each < 0) return false;
     r->repeats = alone ? 1 : (int64_t)ceil(fmin(1e6, b->o.min_time / (double)b->o.reps / fmax(each, 1e-9)));
     if (r->repeats < 1) r->repeats = 1;
-    while (r->count < (b->o.once ? 1 : b->o.reps) ||
-           (!b->o.once && r->count < BENCH_SAMPLES_MAX && progress_seconds() - begun < b->o.min_time)) {
-        show_where(b, c->what);
-        each = one_sample(b, c, r->repeats);
-        if (each < 0) return false;
-        r->sample[r->count++] = each;
-    }
     return true;
+}
+
+static bool add_sample(bench* b, bench_result* r)
+{
+    show_where(b, r->kase.what);
+    const double each = one_sample(b, &r->kase, r->repeats);
+    if (each < 0) return false;
+    r->sample[r->count++] = each;
+    return true;
+}
+
+/* Are `least` samples there, and min_time's worth? */
+static bool has_samples(const bench* b, const bench_result* r, int64_t least, double begun)
+{
+    if (b->o.once) return r->count == 1;
+    return r->count >= least && (r->count == BENCH_SAMPLES_MAX || progress_seconds() - begun >= b->o.min_time);
+}
+
+/* Fills r->sample: o.reps samples or min_time's worth, whichever is more. */
+static bool take_samples(bench* b, bench_result* r)
+{
+    const double begun = progress_seconds();
+    bool good = begin_samples(b, r);
+    while (good && !has_samples(b, r, b->o.reps, begun)) good = add_sample(b, r);
+    return good;
 }
 
 static int by_size(const void* a, const void* b)
@@ -254,12 +272,11 @@ static void find_ruling(bench* b, bench_result* r)
 
 /* ==== cases ============================================================================================= */
 
-const bench_result* bench_measure(bench* b, const bench_case* c)
+/* The next result, without samples yet. NULL: b->why. */
+static bench_result* begin_result(bench* b, const bench_case* c, int32_t place)
 {
-    struct bench_state* s = b->state;
-    bench_result* r = &s->result[s->num_results];
-    if (c->rival && (b->o.once || b->o.own)) return NULL;
-    if (s->num_results == BENCH_RESULTS_MAX) {
+    bench_result* r = &b->state->result[place];
+    if (place >= BENCH_RESULTS_MAX) {
         error_set(&b->why, "more than %d results", BENCH_RESULTS_MAX);
         return NULL;
     }
@@ -268,16 +285,66 @@ const bench_result* bench_measure(bench* b, const bench_case* c)
     r->kase = *c;
     if (r->kase.threads == 0) r->kase.threads = b->threads;
     find_ruling(b, r);
-    bool good = !b->why.text[0] && take_samples(b, r);
-    use_threads(b->threads);
+    return b->why.text[0] ? NULL : r;
+}
+
+/* Keeps it, where its samples were good. */
+static bool end_result(bench* b, bench_result* r, bool good)
+{
     if (!good) {
         memory_free(r->sample);
-        return NULL;
+        r->sample = NULL;
+        return false;
     }
     find_median(r);
-    s->num_results++;
+    b->state->num_results++;
     bench_print_result(b, r);
-    return r;
+    return true;
+}
+
+const bench_result* bench_measure(bench* b, const bench_case* c)
+{
+    if (c->rival && (b->o.once || b->o.own)) return NULL;
+    bench_result* r = begin_result(b, c, b->state->num_results);
+    if (!r) return NULL;
+    const bool good = take_samples(b, r);
+    use_threads(b->threads);
+    return end_result(b, r, good) ? r : NULL;
+}
+
+/* The median of the turns' ratios, and their quartiles. */
+static void find_turns(bench_ratio_value* v, const bench_result* ours, const bench_result* theirs)
+{
+    double ratio[BENCH_SAMPLES_MAX];
+    const int32_t n = v->turns = ours->count;
+    for (int32_t i = 0; i < n; i++) ratio[i] = ours->kase.work / ours->sample[i] / (theirs->kase.work / theirs->sample[i]);
+    qsort(ratio, (size_t)n, sizeof *ratio, by_size);
+    v->ratio = .5 * (ratio[(n - 1) / 2] + ratio[n / 2]);
+    v->lower = ratio[(n - 1) / 4];
+    v->upper = ratio[n - 1 - (n - 1) / 4];
+}
+
+bool bench_turns(bench* b, const bench_case* ours, const bench_case* theirs, const char* of_what)
+{
+    struct bench_state* s = b->state;
+    const int32_t place = s->num_results;
+    if (b->o.once) return bench_measure(b, ours) != NULL;
+    bench_result *x = begin_result(b, ours, place), *y = x ? begin_result(b, theirs, place + 1) : NULL;
+    const double begun = progress_seconds();
+    bool good = y && begin_samples(b, x) && begin_samples(b, y);
+    while (good && !has_samples(b, y, b->o.reps < BENCH_TURNS ? BENCH_TURNS : b->o.reps, begun)) good = add_sample(b, x) && add_sample(b, y);
+    use_threads(b->threads);
+    good = y && end_result(b, x, good) && good; /* both or none */
+    good = y && end_result(b, y, good) && good;
+    if (!good || s->num_ratios == BENCH_RESULTS_MAX) return good;
+    bench_ratio_value* v = &s->ratio[s->num_ratios++];
+    memset(v, 0, sizeof *v);
+    v->ours = place;
+    v->theirs = place + 1;
+    snprintf(v->of_what, sizeof v->of_what, "%s", of_what);
+    find_turns(v, x, y);
+    bench_print_ratio(b, v);
+    return true;
 }
 
 bool bench_ratio(bench* b, const bench_result* ours, const bench_result* theirs, const char* of_what,
@@ -287,6 +354,7 @@ bool bench_ratio(bench* b, const bench_result* ours, const bench_result* theirs,
     bench_ratio_value* v = &s->ratio[s->num_ratios];
     if (b->why.text[0]) return false;
     if (!ours || !theirs || s->num_ratios == BENCH_RESULTS_MAX) return true;
+    memset(v, 0, sizeof *v);
     v->ours = (int32_t)(ours - s->result);
     v->theirs = (int32_t)(theirs - s->result);
     snprintf(v->of_what, sizeof v->of_what, "%s", of_what);

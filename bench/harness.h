@@ -20,6 +20,8 @@ typedef struct { /* theirs / ours */
     int32_t ours, theirs; /* places in result */
     char of_what[64];
     double ratio, goal;
+    int32_t turns;       /* whose median `ratio` is; 0: of the two medians */
+    double lower, upper; /* quartiles of the turns' */
 } bench_ratio_value;
 
 typedef struct {

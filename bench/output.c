@@ -88,6 +88,7 @@ void bench_print_ratio(bench* b, const bench_ratio_value* r)
     begin_line(b);
     fprintf(b->state->out, "    %.2fx %s", r->ratio, r->of_what);
     if (r->goal > 0) fprintf(b->state->out, " (goal %.3g)", r->goal);
+    if (r->turns) fprintf(b->state->out, " in %d turns (half of them %.2f - %.2f)", (int)r->turns, r->lower, r->upper);
     fprintf(b->state->out, "\n");
     fflush(b->state->out);
 }
@@ -284,6 +285,9 @@ static void put_ratio(json* j, const bench* b, const bench_ratio_value* r)
     json_int(j, "their_threads", b->state->result[r->theirs].kase.threads);
     json_real(j, "ratio", r->ratio);
     json_real(j, "goal", r->goal > 0 ? r->goal : NAN);
+    json_int(j, "turns", r->turns);
+    json_real(j, "lower", r->turns ? r->lower : NAN);
+    json_real(j, "upper", r->turns ? r->upper : NAN);
     json_end_object(j);
 }
 
