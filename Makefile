@@ -86,6 +86,14 @@ $(BUILD)/tests/%: $(BUILD)/tests/%.o $(ARCHIVE)
 	$(call short,LD,$@)$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
 $(BUILD)/tests/test_bench $(BUILD)/tests/test_bench_cache $(BUILD)/tests/test_bench_store $(BUILD)/tests/test_bench_split $(BUILD)/tests/test_bench_scale $(BUILD)/tests/test_bench_peer: $(BUILD)/tests/%: $(BUILD)/tests/%.o $(BENCH_ARCHIVE) $(ARCHIVE)
 	$(call short,LD,$@)$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+# plug-ins of ggnn-bench: the example's, and one that does wrong, of this version and of an old one
+$(BUILD)/bench_plugin.so: examples/bench_plugin.c
+$(BUILD)/tests/bad_plugin.so $(BUILD)/tests/bad_plugin.so.old: tests/bench/bad_plugin.c
+$(BUILD)/tests/bad_plugin.so.old: CPPFLAGS += -DBAD_VERSION=0
+$(BUILD)/bench_plugin.so $(BUILD)/tests/bad_plugin.so $(BUILD)/tests/bad_plugin.so.old: bench/plugin.h $(BUILD)/cc.flags
+	@mkdir -p $(@D)
+	$(call short,CC,$<)$(CC) $(CPPFLAGS) $(CFLAGS) -fPIC -shared -o $@ $(filter %.c,$^) -lm
+$(BUILD)/tests/test_bench_plugin: | $(BUILD)/ggnn-bench $(BUILD)/tests/bad_plugin.so $(BUILD)/tests/bad_plugin.so.old $(BUILD)/bench_plugin.so
 $(BUILD)/fuzz/%: $(BUILD)/tests/fuzz/%.o $(ARCHIVE)
 	@mkdir -p $(@D)
 	$(call short,LD,$@)$(CC) $(CFLAGS) $(if $(LIBFUZZER),-fsanitize=fuzzer) -o $@ $^ $(LDLIBS)

@@ -110,10 +110,11 @@ bool bench_ratio(bench* b, const bench_result* ours, const bench_result* theirs,
                  double goal);
 
 /* Measures two cases of the same work in turns, a run of the first and a run of the second, BENCH_TURNS of each at least: what
-   else the machine does then meets both. Prints and keeps both, and the median and the quartiles of the turns' ratios as
+   else the machine does then meets both. After the last turn `check` looks at the answers of the first case, by its context;
+   false: b->why, and no time is kept. Else prints and keeps both, and the median and the quartiles of the turns' ratios as
    "1.1x ggnn's". --once: the first case alone, once. */
 enum { BENCH_TURNS = 9 };
-bool bench_turns(bench* b, const bench_case* ours, const bench_case* theirs, const char* of_what);
+bool bench_turns(bench* b, const bench_case* ours, const bench_case* theirs, const char* of_what, bool (*check)(void* context));
 
 /* Prints and keeps a number beside a result: a stage's seconds, a count. Unit "s" is printed as a time. */
 void bench_note(bench* b, const bench_result* r, const char* name, double value, const char* unit);

@@ -324,27 +324,35 @@ static void find_turns(bench_ratio_value* v, const bench_result* ours, const ben
     v->upper = ratio[n - 1 - (n - 1) / 4];
 }
 
-bool bench_turns(bench* b, const bench_case* ours, const bench_case* theirs, const char* of_what)
+/* Both or none; without theirs, ours. */
+static bool end_turns(bench* b, bench_result* ours, bench_result* theirs, const char* of_what, bool good)
 {
     struct bench_state* s = b->state;
-    const int32_t place = s->num_results;
-    if (b->o.once) return bench_measure(b, ours) != NULL;
-    bench_result *x = begin_result(b, ours, place), *y = x ? begin_result(b, theirs, place + 1) : NULL;
-    const double begun = progress_seconds();
-    bool good = y && begin_samples(b, x) && begin_samples(b, y);
-    while (good && !has_samples(b, y, b->o.reps < BENCH_TURNS ? BENCH_TURNS : b->o.reps, begun)) good = add_sample(b, x) && add_sample(b, y);
-    use_threads(b->threads);
-    good = y && end_result(b, x, good) && good; /* both or none */
-    good = y && end_result(b, y, good) && good;
-    if (!good || s->num_ratios == BENCH_RESULTS_MAX) return good;
-    bench_ratio_value* v = &s->ratio[s->num_ratios++];
+    bench_ratio_value* v = &s->ratio[s->num_ratios];
+    good = end_result(b, ours, good);
+    if (!theirs || !end_result(b, theirs, good)) return good;
+    if (s->num_ratios == BENCH_RESULTS_MAX) return true;
     memset(v, 0, sizeof *v);
-    v->ours = place;
-    v->theirs = place + 1;
+    v->ours = (int32_t)(ours - s->result);
+    v->theirs = (int32_t)(theirs - s->result);
     snprintf(v->of_what, sizeof v->of_what, "%s", of_what);
-    find_turns(v, x, y);
+    find_turns(v, ours, theirs);
+    s->num_ratios++;
     bench_print_ratio(b, v);
     return true;
+}
+
+bool bench_turns(bench* b, const bench_case* ours, const bench_case* theirs, const char* of_what, bool (*check)(void* context))
+{
+    const int32_t place = b->state->num_results;
+    const int64_t least = b->o.reps < BENCH_TURNS ? BENCH_TURNS : b->o.reps;
+    bench_result *x = begin_result(b, ours, place), *y = NULL;
+    if (!x || (!b->o.once && !(y = begin_result(b, theirs, place + 1)))) return false;
+    const double begun = progress_seconds();
+    bool good = begin_samples(b, x) && (!y || begin_samples(b, y));
+    while (good && !has_samples(b, x, least, begun)) good = add_sample(b, x) && (!y || add_sample(b, y));
+    use_threads(b->threads);
+    return end_turns(b, x, y, of_what, good && check(ours->context));
 }
 
 bool bench_ratio(bench* b, const bench_result* ours, const bench_result* theirs, const char* of_what,

@@ -27,7 +27,7 @@ trainer/saved: ggnn.h common datasets trainer/net trainer/options
 trainer:       ggnn.h ggnn_plan.h ggnn_reference.h common datasets trainer/device trainer/ranks trainer/batch trainer/net trainer/store trainer/split trainer/factored trainer/options trainer/saved
 bench:         ggnn.h ggnn_plan.h ggnn_reference.h common datasets trainer/device trainer/ranks trainer/batch trainer/net trainer/store trainer/split trainer trainer/cpu
 bench/cuda:    ggnn.h ggnn_reference.h ggnn_cuda.cuh common datasets trainer/device trainer/batch trainer/net trainer/store bench
-examples:      ggnn.h ggnn_plan.h ggnn_frontier.h ggnn_cuda.cuh datasets
+examples:      ggnn.h ggnn_plan.h ggnn_frontier.h ggnn_cuda.cuh datasets bench
 "
 # Every include of a file of the project: who, whom. A name is looked for from the project's folder, then beside the includer.
 includes() {
@@ -59,7 +59,8 @@ all=$(includes)
 report "rooms: no header includes itself by way of others" "$(echo "$all" | tsort 2>&1 >/dev/null)"
 report "rooms: no module is in a circle" "$(echo "$all" | modules | tsort 2>&1 >/dev/null)"
 report "rooms: no room is in a circle" "$(echo "$all" | rooms | tsort 2>&1 >/dev/null)"
-report "rooms: examples include no file of datasets/ but ggnn_file.h, which is vendored alone" "$(echo "$all" | grep '^examples/.* datasets/' | grep -v ' datasets/ggnn_file\.h$')"
+report "rooms: examples include no file of datasets/ and bench/ but ggnn_file.h and plugin.h, which are vendored alone" \
+    "$(echo "$all" | grep -E '^examples/.* (datasets|bench)/' | grep -vE ' (datasets/ggnn_file|bench/plugin)\.h$')"
 report "rooms: each includes what it may" "$(echo "$all" | rooms | awk -v may="$may" '
     BEGIN {
         lines = split(may, line, "\n")
