@@ -88,12 +88,14 @@ $(BUILD)/tests/test_bench $(BUILD)/tests/test_bench_cache $(BUILD)/tests/test_be
 	$(call short,LD,$@)$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
 # plug-ins of ggnn-bench: the example's, and one that does wrong, of this version and of an old one
 $(BUILD)/bench_plugin.so: examples/bench_plugin.c
-$(BUILD)/tests/bad_plugin.so $(BUILD)/tests/bad_plugin.so.old: tests/bench/bad_plugin.c
+BAD_PLUGINS := $(BUILD)/tests/bad_plugin.so $(addprefix $(BUILD)/tests/bad_plugin.so,.old .cuda)
+$(BAD_PLUGINS): tests/bench/bad_plugin.c
 $(BUILD)/tests/bad_plugin.so.old: CPPFLAGS += -DBAD_VERSION=0
-$(BUILD)/bench_plugin.so $(BUILD)/tests/bad_plugin.so $(BUILD)/tests/bad_plugin.so.old: bench/plugin.h $(BUILD)/cc.flags
+$(BUILD)/tests/bad_plugin.so.cuda: CPPFLAGS += -DBAD_CUDA=1
+$(BUILD)/bench_plugin.so $(BAD_PLUGINS): bench/plugin.h $(BUILD)/cc.flags
 	@mkdir -p $(@D)
 	$(call short,CC,$<)$(CC) $(CPPFLAGS) $(CFLAGS) -fPIC -shared -o $@ $(filter %.c,$^) -lm
-$(BUILD)/tests/test_bench_plugin: | $(BUILD)/ggnn-bench $(BUILD)/tests/bad_plugin.so $(BUILD)/tests/bad_plugin.so.old $(BUILD)/bench_plugin.so
+$(BUILD)/tests/test_bench_plugin: | $(BUILD)/ggnn-bench $(BAD_PLUGINS) $(BUILD)/bench_plugin.so
 $(BUILD)/fuzz/%: $(BUILD)/tests/fuzz/%.o $(ARCHIVE)
 	@mkdir -p $(@D)
 	$(call short,LD,$@)$(CC) $(CFLAGS) $(if $(LIBFUZZER),-fsanitize=fuzzer) -o $@ $^ $(LDLIBS)

@@ -28,14 +28,16 @@
 #define BENCH_PLUGIN_H
 #include <stdint.h>
 
+/* Another version of this file, or of ids, is refused. */
 #ifdef GGNN_NODE64 /* as the program was built */
 typedef int64_t bench_node;
+enum { BENCH_PLUGIN_VERSION = 164 };
 #else
 typedef int32_t bench_node;
+enum { BENCH_PLUGIN_VERSION = 132 };
 #endif
 
-enum { BENCH_PLUGIN_VERSION = 100 * (int)sizeof(bench_node) + 1 }; /* of this file: another one is refused */
-enum { BENCH_PLUGIN_NONE = 1 }; /* what a kernel returns where the job is not for it */
+enum { BENCH_PLUGIN_NONE = -1 }; /* what a kernel returns where the job is not for it */
 
 typedef struct {
     int32_t threads; /* of the host */

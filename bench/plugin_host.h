@@ -60,6 +60,8 @@ const bench_plugin* plugin_opened(void);
 bool    plugin_has(const bench_plugin* p, plugin_kernel k);
 int32_t plugin_call(const bench_plugin* p, plugin_kernel k, const plugin_job* job, const char* what);
 
+void plugin_settled(void); /* all that the calls gave to a device is done */
+
 /* What the watcher says of an access to an address within it. */
 bool plugin_region(bench* b, const plugin_array* a, const void* begin, const void* end);
 

@@ -61,7 +61,10 @@ $(BUILD)/ggnn-train-emulated: $(BUILD)/trainer/ggnn_train.o $(BUILD)/emulated/tr
 $(BUILD)/emulated/bench/%.o: CXXOPT := -Og -g1
 $(BUILD)/ggnn-bench-emulated: $(BUILD)/bench/ggnn_bench.o $(BUILD)/emulated/bench/cuda/backend.o \
                               $(BUILD)/emulated/trainer/cuda/ops.o $(BUILD)/emulated/trainer/cuda/comm_nccl.o $(SIMT_OBJECTS) $(BENCH_ARCHIVE) $(ARCHIVE)
-	$(call short,LD,$@)$(CXX) $(CXXFLAGS) $(EXTRA) $(if $(OPENMP),-fopenmp) -o $@ $^ $(LDLIBS)
+	$(call short,LD,$@)$(CXX) $(CXXFLAGS) $(EXTRA) $(if $(OPENMP),-fopenmp) -rdynamic -o $@ $^ $(LDLIBS)
+# A plug-in of it finds the emulator in the program that opens it.
+$(BUILD)/bench_plugin-emulated.so: examples/bench_plugin.cu bench/plugin.h $(BUILD)/cxx.flags
+	$(call short,CXX,$<)$(CXX) -x c++ $(CXXFLAGS) $(EXTRA) $(SIMT_FLAGS) -MF $(@:.so=.d) -fPIC -shared -o $@ $<
 
 # The emulator's own test, as it is and under the sanitizers.
 test-simt: # the emulator itself, plain and under the sanitizers

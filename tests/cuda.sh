@@ -150,6 +150,7 @@ quickly three.o -c "$build/header.cu" & jobs=$!
     "${CC:-cc}" -O1 -I. -c common/ggnn_plan.c -o "$build/ggnn_plan.o" &&
     quickly peers examples/peers.cu "$build/ggnn.o" "$build/ggnn_plan.o" || failed=1
 quickly train examples/train.cu || failed=1 # all that it needs is in it
+quickly bench_plugin.so -Xcompiler -fPIC -shared examples/bench_plugin.cu || failed=1
 quickly one.o -c "$build/one.cu" && quickly two.o -c "$build/two.cu" || failed=1
 quickly implementation "$build/implementation.cu" && "$build/implementation" || failed=1
 wait "$jobs" || failed=1

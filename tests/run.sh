@@ -308,12 +308,15 @@ stage_install() {
 # The CUDA kernels on the CPU, every thread in turn, and the tools over the emulator.
 stage_emulated() {
     say "CUDA kernels on the CPU (simt)"
-    build build "emulated cuda-tests all build/tests/test_show" CC="$CC" || return
+    build build "emulated cuda-tests all build/tests/test_show build/tests/test_bench_plugin build/bench_plugin-emulated.so" CC="$CC" || return
     OPTION=--quick run build test_simt $(emulated)
     if [ "$(build/vendor-emulated)" = "3 4.5, as the CPU" ]; then pass vendor; else fail "examples/vendor.cu on the emulator"; fi
     if [ "$(SIMT_DEVICES=3 build/peers-emulated 4)" = "$(sed -n 's|^//   prints  ||p' examples/peers.cu)" ]; then pass peers; else fail "examples/peers.cu on the emulator"; fi
     lines tests/kit.sh
     "build/tests/test_show" the_emulated_device_prints_what_the_cpu_prints >"$logs/emulated.show" 2>&1 && pass test_show || { fail "test_show"; tail "$logs/emulated.show"; }
+    build/tests/test_bench_plugin plug_ins_of_a_device >"$logs/emulated.plugin" 2>&1 &&
+        build/ggnn-bench-emulated --backend cuda-emulated --plugin build/bench_plugin-emulated.so --rows 40 --once >>"$logs/emulated.plugin" 2>&1 &&
+        pass "plug-ins of a device" || { fail "test_bench_plugin"; tail "$logs/emulated.plugin"; }
     build/ggnn-bench-emulated roof sample unique block transpose gather peer owners spmm max input backward sddmm softmax gat gemm uva growth adam step \
         --backend cuda-emulated --quick --min-time 0 --reps 1 >"$logs/emulated.bench" 2>&1 && pass bench || { fail "ggnn-bench-emulated"; tail -n 3 "$logs/emulated.bench"; }
     SIMT_DEVICES=4 build/ggnn-bench-emulated peer --backend cuda-emulated --quick --min-time 0 --reps 1 >"$logs/emulated.peer" 2>&1 &&

@@ -85,6 +85,7 @@ cudaError_t uses(void* out, ggnn_cuda_batch* b, const ggnn_store* rows, const gg
 }
 END
 printf 'int main(void) { return 0; }\n' >"$work/main_alone.c"
+printf '#include "bench/plugin.h"\n' >"$work/plugin.c"
 printf '#define _GNU_SOURCE 1\n#define GGNN_FILE_IMPLEMENTATION\n#include "datasets/ggnn_file.h"\n' >"$work/file.c"
 printf '#include "ggnn.h"\nint main(void)\n{ return ggnn_unique_choose(1 << 17) != GGNN_UNIQUE_DIRECT || ggnn_unique_choose((1 << 17) + 1) != GGNN_UNIQUE_HASH; }\n' >"$work/cache.c"
 cat >"$work/alone.c" <<'END'
@@ -167,6 +168,7 @@ compile() { # compile CC OPTIONS LANGUAGES: ggnn.h by each option as C99 and C++
         check "$cc $language ggnn_frontier.h" $cc $language $all -I. -c "$work/frontier.c" -o "$work/frontier.o"
         check "$cc $language ggnn_reference.h" $cc $language $all -I. -c "$work/reference.c" -o "$work/reference.o"
         check "$cc $language ggnn_file.h" $cc $language $all -I. -c "$work/file.c" -o "$work/file.o"
+        check "$cc $language bench/plugin.h" $cc $language $all -I. -c "$work/plugin.c" -o "$work/plugin.o"
     done
 }
 casts() { case $1 in *c++*) echo "-Wold-style-cast -Wzero-as-null-pointer-constant" ;; esac; } # what C++ says of C

@@ -13,6 +13,7 @@
 #include "bench/cuda/graph.cuh"
 #include "bench/cuda/growth.cuh"
 #include "bench/cuda/host.cuh"
+#include "bench/cuda/plugin.cuh"
 #include "bench/cuda/roof.cuh"
 #include "bench/cuda/sample.cuh"
 #include "bench/cuda/split.cuh"
@@ -92,7 +93,7 @@ const bench_entry entries[] = {
     {nullptr, nullptr, nullptr, false, false}};
 
 const bench_backend backend = {
-    EMULATED ? "cuda-emulated" : "cuda", entries, roofs::kinds, seconds, evict, describe, device_of};
+    EMULATED ? "cuda-emulated" : "cuda", entries, roofs::kinds, seconds, evict, describe, device_of, &plugins::host};
 
 cudaError_t open()
 {

@@ -1,4 +1,5 @@
-/* bad_plugin.c - a plug-in that does what the environment's GGNN_TEST_PLUGIN says, for test_bench_plugin. Without, it is right. */
+/* bad_plugin.c - a plug-in that does what the environment's GGNN_TEST_PLUGIN says, for test_bench_plugin. Without, it is right.
+   BAD_CUDA=1: of the emulator's device, whose memory is the host's. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -121,7 +122,10 @@ static int32_t gat(const bench_gat_job* j)
 #ifndef BAD_VERSION
 #define BAD_VERSION BENCH_PLUGIN_VERSION
 #endif
-const bench_plugin ggnn_bench_plugin = {BAD_VERSION, 0, "bad", 1e-4, spmm, sddmm, gather, sample, gat};
+#ifndef BAD_CUDA
+#define BAD_CUDA 0
+#endif
+const bench_plugin ggnn_bench_plugin = {BAD_VERSION, BAD_CUDA, "bad", 1e-4, spmm, sddmm, gather, sample, gat};
 
 /* When it is loaded. */
 __attribute__((constructor)) static void load(void)

@@ -4,12 +4,15 @@
 
 static char wrong[700]; /* bad_plugin.so */
 
+static bool on_cuda; /* the emulator's */
+
 /* Runs with bad_plugin.so, which does `fault`. */
 static int bench(const char* fault, const char* arguments)
 {
     char before[128], line[2048];
     snprintf(before, sizeof before, "GGNN_TEST_PLUGIN='%s' OMP_WAIT_POLICY=passive", fault);
-    snprintf(line, sizeof line, "--plugin %s --quick --rows 300 --degree 8 --features 4 %s", wrong, arguments);
+    snprintf(line, sizeof line, "--plugin %s%s --quick --rows 300 --degree 8 --features 4 %s", wrong,
+             on_cuda ? ".cuda --backend cuda-emulated" : "", arguments);
     return run(before, line);
 }
 
@@ -24,11 +27,15 @@ TEST(a_right_plug_in_is_timed_in_turns)
 {
     static const char* const line[] = {"  mean, F 4: bad ", "  dot, F 4: bad ", "  300 rows, F 4: bad ", "  300 seeds, fanout 8: bad ",
                                        "  4 heads of 1: bad "};
+    char example[4300];
     CHECK_EQ(bench("", "spmm gat --min-time 0"), 0); /* nine turns, though --reps is 5 */
     CHECK(prints("out", line[0]) && prints("out", line[4]) && prints("out", "x ggnn's in 9 turns (half of them "));
     CHECK_EQ(bench("", "--once"), 0);
     for (int i = 0; i < 5; i++) CHECK(prints("out", line[i]));
     CHECK(!strstr(printed("out"), " turns (") && !strstr(printed("out"), "  mean, F 4 "));
+    snprintf(example, sizeof example, "--plugin %s/bench_plugin.so --quick --rows 300 --once", build);
+    CHECK_EQ(run("", example), 0); /* examples/bench_plugin.c */
+    CHECK(prints("out", "  mean, F 32: mine ") && prints("out", "  300 rows, F 32: mine "));
 }
 
 TEST(a_wrong_answer_has_no_time)
@@ -94,6 +101,28 @@ TEST(what_is_no_plug_in_is_refused)
     CHECK(prints("err", "--json"));
 }
 
+TEST(plug_ins_of_a_device)
+{
+    char program[4200];
+    snprintf(program, sizeof program, "%s/ggnn-bench-emulated", build);
+    if (access(program, X_OK) != 0) SKIP("make emulated builds the program that this test runs");
+    on_cuda = true;
+    CHECK_EQ(bench("", "--min-time 0 --rows 100"), 0);
+    CHECK(prints("out", "  mean, F 4: bad ") && prints("out", "  100 seeds, fanout 8: bad "));
+    CHECK(prints("out", "  dot, F 4: bad ") && prints("out", "  100 rows, F 4: bad ") && prints("out", "  4 heads of 1: bad "));
+    fails("spmm", "wrong", ", small: out[");
+    fails("gat", "wrong", ", small: out[");
+    fails("spmm", "before", "writes before the begin of `out`");
+    fails("spmm", "past", "writes past the end of `out`");
+    fails("spmm", "input", "writes to its input `inp`");
+    fails("spmm", "exit", "spmm: sum, F 1, small: ends the program with status 0");
+    fails("sample", "first", "are drawn together ");
+    fails("spmm --limit .2", "hang", "hangs: was ended after 0.2 s (--limit)");
+    on_cuda = false;
+    CHECK_EQ(bench("", "--backend cuda-emulated"), 1);
+    CHECK(prints("err", "its arrays are the host's; --backend cuda-emulated has others"));
+}
+
 int main(int argc, char** argv)
 {
     if (argc > 1) test_only = argv[1];
@@ -108,5 +137,6 @@ int main(int argc, char** argv)
     RUN(a_plug_in_that_ends_ends_in_1);
     RUN(a_job_that_is_left_out_is_said);
     RUN(what_is_no_plug_in_is_refused);
+    RUN(plug_ins_of_a_device);
     return test_finish();
 }
