@@ -364,7 +364,7 @@ static const bench_roof_kind scripted_roofs[] = {
 static const bench_entry scripted_entries[] = {{"scripted", "a test", scripted_entry, false, false},
                                                {NULL, NULL, NULL, false, false}};
 static const bench_backend scripted_backend = {
-    "scripted", scripted_entries, scripted_roofs, scripted, count_evictions, no_device, NULL};
+    "scripted", scripted_entries, scripted_roofs, scripted, count_evictions, no_device, NULL, NULL};
 
 static void begin(bench* b, const double* seconds)
 {
