@@ -23,12 +23,13 @@ lines have a middle lightness."""
 import argparse
 import json
 import os
-import re
 import sys
 
 import matplotlib
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "rivals"))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "rivals")]
+from compact_svg import compact  # noqa: E402
 from table import merged  # noqa: E402
 
 matplotlib.use("Agg")
@@ -65,25 +66,12 @@ STYLE = {
 }
 
 
-def rounded(svg):
-    """The SVG in fewer bytes, to the eye the same: numbers in tags with two digits after the point, no
-    indentation, no rotation by nothing, no names that nothing refers to."""
-
-    def shorten(number):
-        return f"{float(number[0]):.2f}".rstrip("0").rstrip(".")
-
-    svg = re.sub(r"\n +", "\n", svg)
-    svg = re.sub(r' id="[a-z0-9]+_[0-9]+"', "", svg)
-    svg = re.sub(r' transform="rotate\(-?0 [^)]*\)"', "", svg)
-    return re.sub(r"<[^>]*>", lambda tag: re.sub(r"-?\d+\.\d{3,}", shorten, tag[0]), svg)
-
-
 def save(figure, folder, name, png):
     """The SVG, the same bytes for the same data; with --png, pictures of it on white and on dark."""
     path = os.path.join(folder, name + ".svg")
     figure.savefig(path, metadata={"Date": None}, bbox_inches="tight")
     with open(path) as file:
-        svg = rounded(file.read())
+        svg = compact(file.read())
     with open(path, "w") as file:
         file.write(svg)
     if png:
