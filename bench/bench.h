@@ -43,7 +43,7 @@ enum { BENCH_DEMANDS = 4, BENCH_SAMPLES_MAX = 1000, BENCH_RESULTS_MAX = 2000, BE
        BENCH_FIGURES_MAX = 1000 };
 
 typedef struct { /* the command line */
-    const char *data, *json, *markdown, *check, *plugin;
+    const char *data, *json, *csv, *markdown, *check, *plugin;
     double  limit;                 /* seconds of a plug-in's call */
     const char* inputs;            /* of scale; NULL: the program's own */
     bool    quick, once;

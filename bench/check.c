@@ -9,41 +9,15 @@
 
 #include "bench/harness.h"
 #include "bench/read_json.h"
-#include "common/input.h"
+#include "bench/run_file.h"
 #include "common/memory.h"
 #include "common/same_file.h"
 
 static const double LOST = .9;
 
-typedef struct {
-    char* text;
-    const char* root;
-} earlier;
-
-static bool read_file(bench* b, const char* path, earlier* e)
-{
-    int64_t size = 0;
-    FILE* in = input_stream(path, &size, &b->why);
-    if (!in) return false;
-    e->text = memory_new((size_t)size + 1, "an earlier run", &b->why);
-    bool read = e->text && fread(e->text, 1, (size_t)size, in) == (size_t)size;
-    fclose(in);
-    if (!read) return error_set(&b->why, "--check %s: %s", path, strerror(errno));
-    e->root = json_first(e->text);
-    if (!json_whole(e->text) || isnan(json_number(json_member(e->root, "ggnn_bench"))))
-        return error_set(&b->why, "--check %s: not what ggnn-bench --json wrote", path);
-    return true;
-}
-
-static void forget(earlier* e)
-{
-    memory_free(e->text);
-    memset(e, 0, sizeof *e);
-}
-
 /* How much a run is like this one: 0 not at all (another backend, other sizes), 1 another machine, 2 this
    kind of processor, 3 with as many threads. */
-static int likeness(bench* b, const earlier* e)
+static int likeness(bench* b, const run_file* e)
 {
     bench_machine m;
     const char* machine = json_member(e->root, "machine");
@@ -57,7 +31,7 @@ static int likeness(bench* b, const earlier* e)
 }
 
 /* The file itself, or the folder's most like this run, the last one by name among equals. */
-static bool find_earlier(bench* b, earlier* best, char* name, size_t size)
+static bool find_earlier(bench* b, run_file* best, char* name, size_t size)
 {
     struct stat about;
     int most = 0;
@@ -66,25 +40,25 @@ static bool find_earlier(bench* b, earlier* best, char* name, size_t size)
     if (!folder && stat(b->o.check, &about) != 0)
         return error_set(&b->why, "--check %s: %s", b->o.check, strerror(errno));
     if (!folder) {
-        if (!read_file(b, b->o.check, best)) return false;
+        if (!run_file_read(best, b->o.check, &b->why)) return false;
         return likeness(b, best) > 0 ||
                error_set(&b->why, "--check %s: another backend's, or not of --quick as this one", b->o.check);
     }
     for (struct dirent* entry; (entry = readdir(folder)) && !b->why.text[0];) {
         char path[4096];
-        earlier e = {NULL, NULL};
+        run_file e = {NULL, NULL};
         size_t length = strlen(entry->d_name);
         if (length < 5 || strcmp(entry->d_name + length - 5, ".json") != 0) continue;
         snprintf(path, sizeof path, "%s/%s", b->o.check, entry->d_name);
         if (b->o.json && same_file(b->o.json, path)) continue; /* this run's own */
-        int alike = read_file(b, path, &e) ? likeness(b, &e) : 0;
+        int alike = run_file_read(&e, path, &b->why) ? likeness(b, &e) : 0;
         if (alike > most || (alike && alike == most && strcmp(path, name) > 0)) {
             most = alike;
-            forget(best);
+            run_file_close(best);
             *best = e;
             snprintf(name, size, "%s", path);
         } else {
-            forget(&e);
+            run_file_close(&e);
         }
     }
     closedir(folder);
@@ -94,7 +68,7 @@ static bool find_earlier(bench* b, earlier* best, char* name, size_t size)
     return most > 0;
 }
 
-static double earlier_share(const earlier* e, const bench_result* r)
+static double earlier_share(const run_file* e, const bench_result* r)
 {
     for (const char* at = json_begin(json_member(e->root, "results")); at; at = json_next(at))
         if (json_is_text(json_member(at, "bench"), r->entry) &&
@@ -113,7 +87,7 @@ typedef struct {
 
 /* Those of the results that lost a tenth of the earlier share; fills lost (BENCH_RESULTS_MAX), counts the
    compared. */
-static int find_losses(bench* b, const earlier* e, loss* lost, int* compared)
+static int find_losses(bench* b, const run_file* e, loss* lost, int* compared)
 {
     const struct bench_state* s = b->state;
     int count = 0;
@@ -157,7 +131,7 @@ static bool measure_again(bench* b, const bench_entry* const* chosen, int count,
     return true;
 }
 
-static int compare(bench* b, const bench_entry* const* chosen, int count, const earlier* e, const char* name,
+static int compare(bench* b, const bench_entry* const* chosen, int count, const run_file* e, const char* name,
                    loss* first, loss* second)
 {
     int compared, ignored, twice = 0, losses = find_losses(b, e, first, &compared), again = 0;
@@ -181,13 +155,13 @@ static int compare(bench* b, const bench_entry* const* chosen, int count, const 
 
 int bench_check(bench* b, const bench_entry* const* chosen, int count)
 {
-    earlier e = {NULL, NULL};
+    run_file e = {NULL, NULL};
     char name[4096];
     loss* room = memory_new(2 * BENCH_RESULTS_MAX * sizeof *room, "losses", &b->why);
     int status = 1;
     if (room && find_earlier(b, &e, name, sizeof name))
         status = compare(b, chosen, count, &e, name, room, room + BENCH_RESULTS_MAX);
-    forget(&e);
+    run_file_close(&e);
     memory_free(room);
     return status;
 }

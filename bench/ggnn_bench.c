@@ -4,7 +4,7 @@
 #include <omp.h>
 #endif
 
-#include "bench/harness.h"
+#include "bench/compare.h"
 #include "bench/plugin_host.h"
 #include "common/bus_error.h"
 #include "common/options.h"
@@ -15,7 +15,8 @@
 
 enum { STATUS_DONE = 0, STATUS_FAILURE = 1, STATUS_USAGE = 2 };
 
-static const char text[] = "usage: ggnn-bench [NAME ...] [options]\n\n"
+static const char text[] = "usage: ggnn-bench [NAME ...] [options]\n"
+                           "       ggnn-bench compare A.json B.json [A2.json B2.json ...] [--json FILE] [--csv FILE]\n\n"
                            "Measures what the machine gives (its roofs), then ggnn's operations: time, work "
                            "and bytes a second, the share of\n"
                            "the roof that rules, and how much faster than a plain version of the same, whose "
@@ -27,6 +28,7 @@ static void help(const bench* b, const option* table)
     fputs(text, stdout);
     for (const bench_entry* e = b->backend->entries; e->name; e++)
         printf("  %-12s %s%s\n", e->name, e->what, e->asked ? " (only where named)" : "");
+    printf("  %-12s %s\n", "compare", "how fast the second of two files of --json is beside the first, case by case");
     printf("\nOther backends have others: a name that one does not know lists them.\n\n");
     options_help(table, stdout);
     printf(
@@ -34,13 +36,41 @@ static void help(const bench* b, const option* table)
         "--version names the version.\n");
 }
 
-/* Nothing that is read is written over. */
+/* Nothing that is read is written over, and nothing that is written. */
+static bool check_outputs(const bench_options* o, const file_read* input, int inputs, error* why)
+{
+    const char *name[] = {"--json", "--markdown", "--csv"}, *path[] = {o->json, o->markdown, o->csv};
+    for (int i = 0; i < 3; i++) {
+        if (!same_file_as_none(name[i], path[i], input, inputs, why)) return false;
+        for (int k = 0; k < i; k++)
+            if (same_file(path[i], path[k])) return error_set(why, "%s %s: %s writes there", name[i], path[i], name[k]);
+    }
+    return true;
+}
+
 static bool check_names(const bench_options* o, error* why)
 {
     const file_read input[] = {{o->data, "the data"}, {o->inputs, "what --inputs reads"}, {o->topology, "the topology"},
                                {o->check, "what --check reads"}, {o->plugin, "the plug-in"}};
-    if (!same_file_as_none("--json", o->json, input, 5, why) || !same_file_as_none("--markdown", o->markdown, input, 5, why)) return false;
-    return !same_file(o->json, o->markdown) || error_set(why, "--markdown %s: --json writes there", o->markdown);
+    return check_outputs(o, input, 5, why);
+}
+
+static bool is_compare(const char* const* name, int names) { return names > 0 && strcmp(name[0], "compare") == 0; }
+
+/* compare measures nothing: it refuses the options of measuring. name: "compare", then files. */
+static bool parse_compare(bench* b, int argc, char** argv, const char** name, int* names)
+{
+    const option table[] = {{"json", OPTION_TEXT, &b->o.json, 0, 0, "FILE", NULL, NULL},
+                            {"csv", OPTION_TEXT, &b->o.csv, 0, 0, "FILE", NULL, NULL},
+                            {NULL, OPTION_FLAG, NULL, 0, 0, NULL, NULL, NULL}};
+    file_read input[COMPARE_FILES_MAX];
+    error why = {""};
+    if (options_parse(table, argc, argv, name, names, 0, COMPARE_FILES_MAX, &why) != OPTIONS_GOOD)
+        return error_set(&b->why, "compare takes files, --json and --csv: %s", why.text);
+    const int files = *names - 1;
+    if (files < 2 || files % 2) return error_set(&b->why, "compare: %d file%s: pairs are wanted, A.json B.json", files, files == 1 ? "" : "s");
+    for (int i = 0; i < files; i++) input[i] = (file_read){name[1 + i], "a file that is compared"};
+    return check_outputs(&b->o, input, files, &b->why);
 }
 
 static options_result parse(bench* b, int argc, char** argv, const char** name, int* names)
@@ -59,6 +89,7 @@ static options_result parse(bench* b, int argc, char** argv, const char** name, 
          "128 features, made on first use beside the program",
          NULL},
         {"json", OPTION_TEXT, &o->json, 0, 0, "FILE", "write all samples, and what they hold for: whole again after each name", NULL},
+        {"csv", OPTION_TEXT, &o->csv, 0, 0, "FILE", "of compare: write a line per case", NULL},
         {"markdown", OPTION_TEXT, &o->markdown, 0, 0, "FILE", "write the tables of counted and modelled figures", NULL},
         {"inputs", OPTION_TEXT, &o->inputs, 0, 0, "FILE", "of scale: graphs, machines and links like bench/scale_inputs.csv", NULL},
         {"check", OPTION_TEXT, &o->check, 0, 0, "PATH",
@@ -107,6 +138,8 @@ static options_result parse(bench* b, int argc, char** argv, const char** name, 
             return OPTIONS_HELP;
         }
     options_result result = options_parse(table, argc, argv, name, names, 0, BENCH_ENTRIES_MAX, &b->why);
+    if (result == OPTIONS_GOOD && is_compare(name, *names)) return parse_compare(b, argc, argv, name, names) ? result : OPTIONS_WRONG;
+    if (o->csv) error_set(&b->why, "--csv: is of compare");
     if (o->quick && !timed) o->min_time = .01;
     o->type = type;
     if (o->cold && o->warm) error_set(&b->why, "--cold and --warm contradict each other");
@@ -195,6 +228,14 @@ static int run(bench* b, const bench_entry* const* chosen, int count, int argc, 
     return good ? STATUS_DONE : STATUS_FAILURE;
 }
 
+static int compare(bench* b, const char* const* path, int paths)
+{
+    comparison c;
+    if (!bench_open(b) || !compare_open(b, &c, path, paths)) return STATUS_FAILURE;
+    compare_print(b, &c);
+    return compare_write(b, &c) ? STATUS_DONE : STATUS_FAILURE;
+}
+
 int main(int argc, char** argv)
 {
     static bench b;
@@ -209,6 +250,7 @@ int main(int argc, char** argv)
     const bool here = b.o.backend == SIBLING_CPU || bench_open_cuda; /* else another program takes over */
     if (result == OPTIONS_GOOD && b.o.plugin && here && !plugin_watch(b.o.limit, &status)) return status;
     if (result == OPTIONS_WRONG) status = STATUS_USAGE;
+    else if (result == OPTIONS_GOOD && is_compare(name, names)) status = compare(&b, name + 1, names - 1);
     else if (result == OPTIONS_GOOD && (!open_backend(&b, argv) || (b.o.plugin && !plugin_open(&b)))) status = STATUS_FAILURE;
     else if (result == OPTIONS_GOOD && !(count = choose(&b, name, names, chosen))) status = STATUS_USAGE;
     if (count) {

@@ -186,13 +186,23 @@ static int by_size(const void* a, const void* b)
     return (x > y) - (x < y);
 }
 
+void bench_sort(double* x, int32_t n) { qsort(x, (size_t)n, sizeof *x, by_size); }
+
+double bench_quantile(const double* sorted, int32_t n, double q)
+{
+    const double place = q * (n - 1);
+    const int32_t at = (int32_t)place;
+    const double part = place - at;
+    return at + 1 < n ? (1 - part) * sorted[at] + part * sorted[at + 1] : sorted[at];
+}
+
 static void find_median(bench_result* r)
 {
     double sorted[BENCH_SAMPLES_MAX];
     int32_t n = r->count;
     memcpy(sorted, r->sample, (size_t)n * sizeof *sorted);
-    qsort(sorted, (size_t)n, sizeof *sorted, by_size);
-    r->median = .5 * (sorted[(n - 1) / 2] + sorted[n / 2]);
+    bench_sort(sorted, n);
+    r->median = bench_quantile(sorted, n, .5);
     r->least = sorted[0];
     r->most = sorted[n - 1];
 }
@@ -318,10 +328,10 @@ static void find_turns(bench_ratio_value* v, const bench_result* ours, const ben
     double ratio[BENCH_SAMPLES_MAX];
     const int32_t n = v->turns = ours->count;
     for (int32_t i = 0; i < n; i++) ratio[i] = ours->kase.work / ours->sample[i] / (theirs->kase.work / theirs->sample[i]);
-    qsort(ratio, (size_t)n, sizeof *ratio, by_size);
-    v->ratio = .5 * (ratio[(n - 1) / 2] + ratio[n / 2]);
-    v->lower = ratio[(n - 1) / 4];
-    v->upper = ratio[n - 1 - (n - 1) / 4];
+    bench_sort(ratio, n);
+    v->ratio = bench_quantile(ratio, n, .5);
+    v->lower = bench_quantile(ratio, n, .25);
+    v->upper = bench_quantile(ratio, n, .75);
 }
 
 /* Both or none; without theirs, ours. */

@@ -75,6 +75,11 @@ struct bench_state {
     int flushes;
 };
 
+/* The place q of the way from the least to the most of n >= 1 sorted numbers, in proportion between two: .5 the median,
+   .25 and .75 the quartiles. */
+void bench_sort(double* x, int32_t n);
+double bench_quantile(const double* sorted, int32_t n, double q);
+
 bool bench_open(bench* b);             /* after the options; false: b->why */
 bool bench_run(bench* b, const bench_entry* e);
 
@@ -89,6 +94,7 @@ void bench_close(bench* b);
 bool bench_takes_batches(const bench_options* o, const bench_entry* e, error* why);
 
 /* output.c */
+const char* bench_time_text(char text[24], double seconds); /* "152.1 ms": four digits and a unit */
 void bench_print_result(bench* b, const bench_result* r);
 void bench_print_ratio(bench* b, const bench_ratio_value* r);
 void bench_print_note(bench* b, const bench_note_value* n);

@@ -1,17 +1,14 @@
 /* output.c - the table, as results come, and the JSON with every sample. */
-#include <errno.h>
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "bench/harness.h"
+#include "bench/text_file.h"
 #include "common/sibling.h"
-#include "datasets/ggnn_file.h"
 
 /* ==== the table ========================================================================================= */
 
-/* "152.1 ms": four digits and a unit. */
-static const char* time_text(char text[24], double seconds)
+const char* bench_time_text(char text[24], double seconds)
 {
     static const char* const unit[] = {"s", "ms", "us", "ns"};
     int which = 0;
@@ -73,13 +70,13 @@ void bench_print_result(bench* b, const bench_result* r)
                                                                name[96];
     begin_line(b);
     snprintf(name, sizeof name, "%s%s", c->rival ? "  " : "", c->what);
-    snprintf(range, sizeof range, "%s - %s", time_text(least, r->least), time_text(most, r->most));
+    snprintf(range, sizeof range, "%s - %s", bench_time_text(least, r->least), bench_time_text(most, r->most));
     if (c->bytes > 0) snprintf(bytes, sizeof bytes, "%.1f", 1e-9 * c->bytes / r->median);
     if (r->roof_seconds > 0)
         snprintf(share, sizeof share, "%.0f %% of %s%s", 100 * r->roof_seconds / r->median,
                  c->add ? "all, most: " : "", roof_name(roof, r->roof, r->roof_size));
     fprintf(b->state->out, "  %-42s %2d %10s %21s %16s %8s  %s\n", name, (int)c->threads,
-            time_text(median, r->median), range, rate_text(rate, c->work / r->median, c->unit), bytes, share);
+            bench_time_text(median, r->median), range, rate_text(rate, c->work / r->median, c->unit), bytes, share);
     fflush(b->state->out);
 }
 
@@ -97,7 +94,7 @@ void bench_print_note(bench* b, const bench_note_value* n)
 {
     char value[40];
     begin_line(b);
-    if (strcmp(n->unit, "s") == 0) time_text(value, n->value);
+    if (strcmp(n->unit, "s") == 0) bench_time_text(value, n->value);
     else snprintf(value, sizeof value, "%.6g %s", n->value, n->unit);
     fprintf(b->state->out, "    %-36s    %10s\n", n->name, value);
     fflush(b->state->out);
@@ -143,54 +140,23 @@ void bench_print_roof(bench* b, const bench_roof_value* r)
     char value[40], median[24], least[24], most[24], range[56], name[48], label[80];
     begin_line(b);
     snprintf(label, sizeof label, "roof: %s", roof_name(name, r->kind->name, r->size));
-    snprintf(range, sizeof range, "%s - %s", time_text(least, r->timing.least),
-             time_text(most, r->timing.most));
-    if (strcmp(r->kind->unit, "s") == 0) time_text(value, r->value);
+    snprintf(range, sizeof range, "%s - %s", bench_time_text(least, r->timing.least),
+             bench_time_text(most, r->timing.most));
+    if (strcmp(r->kind->unit, "s") == 0) bench_time_text(value, r->value);
     else rate_text(value, r->value, r->kind->unit);
     fprintf(b->state->out, "  %-42s %2d %10s %21s %16s %8s  %s\n", label, (int)r->threads,
-            time_text(median, r->timing.median), range, value, "", r->kind->what);
+            bench_time_text(median, r->timing.median), range, value, "", r->kind->what);
     fflush(b->state->out);
 }
 
 /* ==== files ============================================================================================= */
 
-typedef struct { /* takes its name when it is whole: what the name held before stays until then */
-    const char* path;
-    char target[4096], temporary[4096];
-    FILE* out;
-} text_file;
-
-static bool begin_text(text_file* f, const char* path, error* why)
-{
-    char reason[640];
-    f->path = path;
-    if (!ggnn_file_target(f->target, path, reason)) return error_set(why, "%s", reason); /* a pipe would wait */
-    const int fd = ggnn_file_begin(f->temporary, f->target);
-    if (fd < 0) return error_set(why, "%s: %s", path, strerror(errno));
-    f->out = fdopen(fd, "w");
-    if (f->out) return true;
-    close(fd);
-    unlink(f->temporary);
-    return error_set(why, "%s: %s", path, strerror(errno));
-}
-
-static bool end_text(text_file* f, error* why)
-{
-    const bool put = fflush(f->out) == 0 && !ferror(f->out) && fsync(fileno(f->out)) == 0 && rename(f->temporary, f->target) == 0;
-    const bool good = put && ggnn_file_sync_directory(f->target);
-    if (!good) error_set(why, "%s: cannot be written: %s", f->path, strerror(errno));
-    if (!put) unlink(f->temporary);
-    fclose(f->out); /* with its lock */
-    return good;
-}
-
 bool bench_can_write(const char* path, error* why)
 {
     text_file f;
     if (!path) return true;
-    if (!begin_text(&f, path, why)) return false;
-    fclose(f.out);
-    unlink(f.temporary);
+    if (!text_file_begin(&f, path, why)) return false;
+    text_file_drop(&f);
     return true;
 }
 
@@ -220,6 +186,20 @@ static void put_roof(json* j, const bench_roof_value* r)
     json_end_object(j);
 }
 
+/* Where --once measured no roof they are named all the same. */
+static void put_demands(json* j, const bench_case* c)
+{
+    json_begin_array(j, "demands");
+    for (int i = 0; i < BENCH_DEMANDS && c->demand[i].roof; i++) {
+        json_begin_object(j, NULL);
+        json_string(j, "roof", c->demand[i].roof);
+        json_int(j, "size", c->demand[i].size);
+        json_real(j, "amount", c->demand[i].amount);
+        json_end_object(j);
+    }
+    json_end_array(j);
+}
+
 static void put_result(json* j, const bench* b, const bench_result* r)
 {
     const bench_case* c = &r->kase;
@@ -237,6 +217,7 @@ static void put_result(json* j, const bench* b, const bench_result* r)
     json_real(j, "bytes_per_second", c->bytes / r->median);
     json_string(j, "roof", r->roof);
     json_int(j, "roof_size", r->roof_size);
+    put_demands(j, c);
     json_bool(j, "roofs_added", c->add);
     json_real(j, "roof_seconds", r->roof_seconds);
     json_real(j, "share", r->roof_seconds > 0 ? r->roof_seconds / r->median : NAN);
@@ -367,7 +348,7 @@ bool bench_write_json(bench* b, int argc, char** argv)
     bench_machine machine;
     text_file f;
     json j;
-    if (!begin_text(&f, b->o.json, &b->why)) return false;
+    if (!text_file_begin(&f, b->o.json, &b->why)) return false;
     bench_machine_of(&machine);
     json_start(&j, f.out, true);
     json_begin_object(&j, NULL);
@@ -394,7 +375,7 @@ bool bench_write_json(bench* b, int argc, char** argv)
     json_end_array(&j);
     put_entries(&j, s);
     json_end_object(&j);
-    return end_text(&f, &b->why);
+    return text_file_end(&f, &b->why);
 }
 
 /* ==== markdown ========================================================================================== */
@@ -413,7 +394,7 @@ bool bench_write_markdown(bench* b)
 {
     const struct bench_state* s = b->state;
     text_file f;
-    if (!begin_text(&f, b->o.markdown, &b->why)) return false;
+    if (!text_file_begin(&f, b->o.markdown, &b->why)) return false;
     FILE* out = f.out;
     for (int32_t k = 0; k < s->num_figures; k++) {
         const bench_figure_row* r = &s->figure[k];
@@ -425,5 +406,5 @@ bool bench_write_markdown(bench* b)
         for (int32_t i = 0; i < r->table.columns; i++) put_cell(out, r, i);
         fputs("\n", out);
     }
-    return end_text(&f, &b->why);
+    return text_file_end(&f, &b->why);
 }

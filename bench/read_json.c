@@ -76,17 +76,22 @@ const char* json_next(const char* element)
     return at && *at == ',' ? blank(at + 1) : NULL;
 }
 
-const char* json_member(const char* object, const char* key)
+const char* json_first_key(const char* object)
 {
     const char* at = object && *object == '{' ? blank(object + 1) : NULL;
-    while (at && *at == '"') {
-        const char* name = at;
-        at = blank(after_text(at));
-        if (!at || *at != ':') return NULL;
-        at = blank(at + 1);
-        if (json_is_text(name, key)) return at;
-        at = json_next(at);
-    }
+    return at && *at == '"' ? at : NULL;
+}
+
+const char* json_value(const char* key)
+{
+    const char* at = key && *key == '"' ? blank(after_text(key)) : NULL;
+    return at && *at == ':' ? blank(at + 1) : NULL;
+}
+
+const char* json_member(const char* object, const char* key)
+{
+    for (const char* at = json_first_key(object); at && *at == '"'; at = json_next(json_value(at)))
+        if (json_is_text(at, key)) return json_value(at);
     return NULL;
 }
 
@@ -94,6 +99,21 @@ bool json_is_text(const char* value, const char* text)
 {
     size_t length = strlen(text);
     return value && *value == '"' && strncmp(value + 1, text, length) == 0 && value[length + 1] == '"';
+}
+
+bool json_copy_text(const char* value, char* text, size_t size)
+{
+    const char* end = value && *value == '"' ? json_after(value) : NULL;
+    size_t used = 0;
+    text[0] = 0;
+    if (!end) return false;
+    for (const char* at = value + 1; at < end - 1; at++) {
+        if (used + 1 >= size) return false;
+        if (*at == '\\' && strchr("\"\\/", at[1])) at++;
+        text[used++] = *at;
+        text[used] = 0;
+    }
+    return true;
 }
 
 double json_number(const char* value)

@@ -97,14 +97,19 @@ void json_int(json* j, const char* key, int64_t value)
     fprintf(j->out, "%" PRId64, value);
 }
 
+const char* json_real_text(char text[40], double value)
+{
+    int digits = 1;
+    do snprintf(text, 40, "%.*g", digits, value);
+    while (digits++ < 17 && strtod(text, NULL) != value);
+    return text;
+}
+
 void json_real(json* j, const char* key, double value)
 {
     char text[40];
-    int digits = 1;
     before(j, key, false);
-    do snprintf(text, sizeof text, "%.*g", digits, value);
-    while (digits++ < 17 && strtod(text, NULL) != value);
-    fputs(isfinite(value) ? text : "null", j->out);
+    fputs(isfinite(value) ? json_real_text(text, value) : "null", j->out);
 }
 
 void json_float(json* j, const char* key, float value)

@@ -28,6 +28,7 @@ void json_string(json* j, const char* key,
                  const char* value); /* UTF-8; bytes that are not become U+FFFD; NULL: null */
 void json_int(json* j, const char* key, int64_t value);
 void json_real(json* j, const char* key, double value); /* shortest text that reads back equal; not finite: null */
+const char* json_real_text(char text[40], double value); /* that text; value is finite */
 void json_float(json* j, const char* key, float value); /* the same as a float: 0.1 and not 0.10000000149 */
 void json_bool(json* j, const char* key, bool value);
 void json_null(json* j, const char* key);

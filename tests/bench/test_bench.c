@@ -33,19 +33,6 @@ static char* json_of(const char* arguments)
     return read_all(path);
 }
 
-/* False: no text; \uXXXX is left as it stands. */
-static bool json_copy_text(const char* value, char* text, size_t size)
-{
-    const char* end = value && *value == '"' ? json_after(value) : NULL;
-    size_t used = 0;
-    for (const char* at = value + 1; end && at < end - 1 && used + 1 < size; at++) {
-        if (*at == '\\' && strchr("\"\\/", at[1])) at++;
-        text[used++] = *at;
-    }
-    text[used] = 0;
-    return end != NULL;
-}
-
 /* ---- the JSON reader ---------------------------------------------------------------------------------- */
 
 TEST(reader_finds_members_and_elements)
@@ -65,6 +52,15 @@ TEST(reader_finds_members_and_elements)
     CHECK(json_member(json_first(text), "b") == NULL); /* it is deeper */
     CHECK(json_member(array, "a") == NULL);
     CHECK(json_begin(json_first("[ ]")) == NULL);
+    CHECK(json_first_key(json_first("{ }")) == NULL && json_first_key(array) == NULL);
+    const char* key = json_first_key(json_first(text));
+    CHECK(json_is_text(key, "a") && json_value(key) == array);
+    key = json_next(json_value(key));
+    CHECK(json_is_text(key, "c") && *json_value(key) == 'n');
+    CHECK(json_next(json_value(json_next(json_value(key)))) == NULL);
+    CHECK(!json_copy_text(array, copy, sizeof copy) && !json_copy_text(json_first("\"123\""), copy, 3));
+    CHECK(json_copy_text(json_first("\"123\""), copy, 4));
+    CHECK_STR(copy, "123");
 }
 
 TEST(reader_refuses_what_is_no_json)
