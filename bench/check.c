@@ -95,7 +95,7 @@ static int find_losses(bench* b, const run_file* e, loss* lost, int* compared)
     for (int32_t i = 0; i < s->num_results; i++) {
         const bench_result* r = &s->result[i];
         if (r->kase.rival || r->roof_seconds <= 0) continue;
-        double before = earlier_share(e, r), share = r->roof_seconds / r->median;
+        double before = earlier_share(e, r), share = bench_share(r);
         if (isnan(before)) continue;
         ++*compared;
         if (share >= LOST * before) continue;

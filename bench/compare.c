@@ -29,15 +29,15 @@ static const char* raw(char text[64], const char* value)
     return printable(text, 64, all);
 }
 
-static bool bad_member(const compare_run* r, const char* list, int32_t i, const char* key, const char* value, const char* wanted,
-                       error* why)
+static bool bad_member(const compare_run* r, const char* list, int32_t i, const char* key, const char* value,
+                       const char* wanted, error* why)
 {
     char text[64];
     return error_set(why, "%s: %s %d: \"%s\" is %s, not %s", r->path, list, (int)i + 1, key, raw(text, value), wanted);
 }
 
-static bool read_text(const compare_run* r, const char* list, int32_t i, const char* at, const char* key, char* text, size_t size,
-                      error* why)
+static bool read_text(const compare_run* r, const char* list, int32_t i, const char* at, const char* key, char* text,
+                      size_t size, error* why)
 {
     char copy[256], wanted[64];
     const char* value = json_member(at, key);
@@ -49,7 +49,8 @@ static bool read_text(const compare_run* r, const char* list, int32_t i, const c
 
 static bool is_positive(double x) { return x > 0 && isfinite(x); }
 
-static bool read_positive(const compare_run* r, const char* list, int32_t i, const char* at, const char* key, double* x, error* why)
+static bool read_positive(const compare_run* r, const char* list, int32_t i, const char* at, const char* key, double* x,
+                          error* why)
 {
     const char* value = json_member(at, key);
     *x = json_number(value);
@@ -63,7 +64,8 @@ static bool read_samples(const compare_run* r, int32_t i, compare_result* y, err
     if (!all) return true;
     y->samples = json_begin(all);
     y->count = count_of(all);
-    if (y->count < 1 || y->count > BENCH_SAMPLES_MAX) return bad_member(r, "result", i, "samples", all, "a list of 1 to 1000", why);
+    if (y->count < 1 || y->count > BENCH_SAMPLES_MAX)
+        return bad_member(r, "result", i, "samples", all, "a list of 1 to 1000", why);
     for (const char* s = y->samples; s; s = json_next(s))
         if (!is_positive(json_number(s))) return bad_member(r, "result", i, "samples", s, "seconds above 0", why);
     return true;
@@ -110,8 +112,8 @@ static bool read_run(bench* b, compare_run* r, const char* path)
     r->num_results = count_of(results);
     r->num_roofs = count_of(roofs);
     if (r->num_results > BENCH_RESULTS_MAX || r->num_roofs > BENCH_ROOFS_MAX)
-        return error_set(&b->why, "%s: %d results and %d roofs, of which there are at most %d and %d", path, (int)r->num_results,
-                         (int)r->num_roofs, BENCH_RESULTS_MAX, BENCH_ROOFS_MAX);
+        return error_set(&b->why, "%s: %d results and %d roofs, of which there are at most %d and %d", path,
+                         (int)r->num_results, (int)r->num_roofs, BENCH_RESULTS_MAX, BENCH_ROOFS_MAX);
     r->result = bench_new(b, (size_t)r->num_results * sizeof *r->result, "results");
     r->roof = bench_new(b, (size_t)r->num_roofs * sizeof *r->roof, "roofs");
     if (!r->result || !r->roof) return false;
@@ -125,7 +127,8 @@ static bool read_run(bench* b, compare_run* r, const char* path)
 
 /* ==== what files differ in ============================================================================== */
 
-static void add_difference(comparison* c, const compare_run* r, const char* group, const char* key, const char* first, const char* here)
+static void add_difference(comparison* c, const compare_run* r, const char* group, const char* key, const char* first,
+                           const char* here)
 {
     char name[64] = "";
     compare_difference d = {.run = r};
@@ -209,7 +212,8 @@ static bool add_result(comparison* c, int32_t run, const compare_result* y, erro
 static double roof_of(const compare_run* r, const char* name, double size, double threads)
 {
     for (int32_t i = 0; i < r->num_roofs; i++)
-        if (strcmp(r->roof[i].name, name) == 0 && r->roof[i].size == size && r->roof[i].threads == threads) return r->roof[i].value;
+        if (strcmp(r->roof[i].name, name) == 0 && r->roof[i].size == size && r->roof[i].threads == threads)
+            return r->roof[i].value;
     return NAN;
 }
 
@@ -218,7 +222,8 @@ static bool roof_moved(const compare_run* pair, const char* roof, const char* si
 {
     char name[48];
     if (!json_copy_text(roof, name, sizeof name)) return false;
-    const double a = roof_of(&pair[0], name, json_number(size), threads), b = roof_of(&pair[1], name, json_number(size), threads);
+    const double a = roof_of(&pair[0], name, json_number(size), threads),
+                 b = roof_of(&pair[1], name, json_number(size), threads);
     return 10 * fmax(a, b) >= 11 * fmin(a, b) && !isnan(a) && !isnan(b); /* by a tenth */
 }
 

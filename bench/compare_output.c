@@ -44,8 +44,9 @@ static void print_case(FILE* out, const compare_case* k)
     snprintf(quartiles, sizeof quartiles, "%s - %s", ratio_text(lower, k->lower), ratio_text(upper, k->upper));
     snprintf(range, sizeof range, "%s - %s", ratio_text(least, k->least), ratio_text(most, k->most));
     fprintf(out, "  %-42s %2d %10s %10s %8s %17s %17s %5d %7s %7s  %s\n", name, (int)k->a->threads,
-            bench_time_text(median[0], k->median_a), bench_time_text(median[1], k->median_b), ratio_text(ratio, k->middle), quartiles,
-            range, (int)k->turns, share_text(share[0], k->share_a), share_text(share[1], k->share_b), compare_word(k));
+            bench_time_text(median[0], k->median_a), bench_time_text(median[1], k->median_b), ratio_text(ratio, k->middle),
+            quartiles, range, (int)k->turns, share_text(share[0], k->share_a), share_text(share[1], k->share_b),
+            compare_word(k));
 }
 
 static void print_bench(FILE* out, const comparison* c, const char* entry)
@@ -55,8 +56,8 @@ static void print_bench(FILE* out, const comparison* c, const char* entry)
         const compare_case* k = &c->kase[i];
         if (k->verdict == COMPARE_ALONE || strcmp(k->a->bench, entry) != 0) continue;
         if (!headed)
-            fprintf(out, "\n%-44s %2s %10s %10s %8s %17s %17s %5s %7s %7s\n", entry, "T", "median A", "median B", "B / A", "quartiles",
-                    "least - most", "turns", "roof A", "roof B");
+            fprintf(out, "\n%-44s %2s %10s %10s %8s %17s %17s %5s %7s %7s\n", entry, "T", "median A", "median B", "B / A",
+                    "quartiles", "least - most", "turns", "roof A", "roof B");
         headed = true;
         print_case(out, k);
     }
@@ -81,7 +82,8 @@ void compare_print(bench* b, const comparison* c)
     for (int32_t i = 0; i < c->num_cases; i++)
         if (compare_is_first(c, i)) print_bench(out, c, compare_any(&c->kase[i])->bench);
     fprintf(out, "\n%d cases compared: %d faster, %d slower, %d the same, %d disturbed", (int)n.compared,
-            (int)n.count[COMPARE_FASTER], (int)n.count[COMPARE_SLOWER], (int)n.count[COMPARE_SAME], (int)n.count[COMPARE_DISTURBED]);
+            (int)n.count[COMPARE_FASTER], (int)n.count[COMPARE_SLOWER], (int)n.count[COMPARE_SAME],
+            (int)n.count[COMPARE_DISTURBED]);
     fprintf(out, n.rivals ? "; %d rivals are in no count\n" : "\n", (int)n.rivals);
     for (int32_t i = 0; i < c->num_cases; i++) {
         const char* entry = compare_any(&c->kase[i])->bench;
@@ -201,7 +203,8 @@ static void put_line(csv* to, const compare_case* k)
 {
     const compare_result* y = compare_any(k);
     const bool both = k->verdict != COMPARE_ALONE;
-    const double figure[] = {k->median_a, k->median_b, k->middle, k->lower, k->upper, k->least, k->most, k->share_a, k->share_b};
+    const double figure[] = {k->median_a, k->median_b, k->middle,  k->lower,  k->upper,
+                             k->least,    k->most,     k->share_a, k->share_b};
     csv_text(to, y->bench);
     csv_text(to, y->what);
     csv_int(to, y->threads);
@@ -218,8 +221,8 @@ static bool write_csv(const char* path, const comparison* c, error* why)
     text_file f;
     if (!text_file_begin(&f, path, why)) return false;
     csv to = {.out = f.out};
-    fputs("bench,case,threads,rival,unit,median_a,median_b,ratio,lower_quartile,upper_quartile,least,most,share_a,share_b,turns,"
-          "verdict\n",
+    fputs("bench,case,threads,rival,unit,median_a,median_b,ratio,lower_quartile,upper_quartile,least,most,share_a,share_b,"
+          "turns,verdict\n",
           f.out);
     for (int32_t i = 0; i < c->num_cases; i++) put_line(&to, &c->kase[i]);
     return text_file_end(&f, why);

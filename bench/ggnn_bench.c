@@ -68,7 +68,8 @@ static bool parse_compare(bench* b, int argc, char** argv, const char** name, in
     if (options_parse(table, argc, argv, name, names, 0, COMPARE_FILES_MAX, &why) != OPTIONS_GOOD)
         return error_set(&b->why, "compare takes files, --json and --csv: %s", why.text);
     const int files = *names - 1;
-    if (files < 2 || files % 2) return error_set(&b->why, "compare: %d file%s: pairs are wanted, A.json B.json", files, files == 1 ? "" : "s");
+    const char* plural = files == 1 ? "" : "s";
+    if (files < 2 || files % 2) return error_set(&b->why, "compare: %d file%s: pairs are wanted, A.json B.json", files, plural);
     for (int i = 0; i < files; i++) input[i] = (file_read){name[1 + i], "a file that is compared"};
     return check_outputs(&b->o, input, files, &b->why);
 }
@@ -89,7 +90,7 @@ static options_result parse(bench* b, int argc, char** argv, const char** name, 
          "128 features, made on first use beside the program",
          NULL},
         {"json", OPTION_TEXT, &o->json, 0, 0, "FILE", "write all samples, and what they hold for: whole again after each name", NULL},
-        {"csv", OPTION_TEXT, &o->csv, 0, 0, "FILE", "of compare: write a line per case", NULL},
+        {"csv", OPTION_TEXT, &o->csv, 0, 0, "FILE", "write a line per result: whole again after each name", NULL},
         {"markdown", OPTION_TEXT, &o->markdown, 0, 0, "FILE", "write the tables of counted and modelled figures", NULL},
         {"inputs", OPTION_TEXT, &o->inputs, 0, 0, "FILE", "of scale: graphs, machines and links like bench/scale_inputs.csv", NULL},
         {"check", OPTION_TEXT, &o->check, 0, 0, "PATH",
@@ -138,8 +139,8 @@ static options_result parse(bench* b, int argc, char** argv, const char** name, 
             return OPTIONS_HELP;
         }
     options_result result = options_parse(table, argc, argv, name, names, 0, BENCH_ENTRIES_MAX, &b->why);
-    if (result == OPTIONS_GOOD && is_compare(name, *names)) return parse_compare(b, argc, argv, name, names) ? result : OPTIONS_WRONG;
-    if (o->csv) error_set(&b->why, "--csv: is of compare");
+    if (result == OPTIONS_GOOD && is_compare(name, *names))
+        return parse_compare(b, argc, argv, name, names) ? result : OPTIONS_WRONG;
     if (o->quick && !timed) o->min_time = .01;
     o->type = type;
     if (o->cold && o->warm) error_set(&b->why, "--cold and --warm contradict each other");
@@ -220,7 +221,9 @@ static void count_threads(bench* b)
 static int run(bench* b, const bench_entry* const* chosen, int count, int argc, char** argv)
 {
     if (!bench_open(b)) return STATUS_FAILURE;
-    if (!bench_can_write(b->o.json, &b->why) || !bench_can_write(b->o.markdown, &b->why)) return STATUS_FAILURE;
+    if (!bench_can_write(b->o.json, &b->why) || !bench_can_write(b->o.csv, &b->why) ||
+        !bench_can_write(b->o.markdown, &b->why))
+        return STATUS_FAILURE;
     print_machine(b);
     bool good = bench_run_all(b, chosen, count, argc, argv);
     if (b->o.markdown && !b->why.text[0]) good = bench_write_markdown(b) && good;

@@ -103,6 +103,7 @@ bool bench_run_all(bench* b, const bench_entry* const* chosen, int count, int ar
     for (int i = 0; i < count; i++) {
         if (!bench_run(b, chosen[i])) keep_failure(b);
         if (b->o.json && !bench_write_json(b, argc, argv)) break;
+        if (b->o.csv && !bench_write_csv(b)) break;
     }
     progress_end(&s->bar, 0, false);
     return s->num_failures == 0 && !b->why.text[0];
@@ -119,13 +120,13 @@ static void use_threads(int32_t threads)
 #endif
 }
 
-static bool is_cold(const bench* b, const bench_case* c) { return !b->o.warm && (b->o.cold || c->cold); }
+bool bench_is_cold(const bench* b, const bench_case* c) { return !b->o.warm && (b->o.cold || c->cold); }
 
 /* Seconds of one of `repeats` runs; -1: an error. */
 static double one_sample(bench* b, const bench_case* c, int64_t repeats)
 {
     if (c->before) c->before(c->context);
-    if (is_cold(b, c)) b->backend->evict(b);
+    if (bench_is_cold(b, c)) b->backend->evict(b);
     double seconds = b->backend->seconds(b, c, repeats);
     return b->why.text[0] ? -1 : seconds / (double)repeats;
 }
@@ -143,7 +144,7 @@ static void show_where(bench* b, const char* what)
 static bool begin_samples(bench* b, bench_result* r)
 {
     const bench_case* c = &r->kase;
-    bool alone = is_cold(b, c) || c->before || b->o.once || c->warmed;
+    bool alone = bench_is_cold(b, c) || c->before || b->o.once || c->warmed;
     double each = 0;
     r->sample = memory_new(BENCH_SAMPLES_MAX * sizeof *r->sample, "samples", &b->why);
     if (!r->sample) return false;
@@ -279,6 +280,8 @@ static void find_ruling(bench* b, bench_result* r)
         r->roof_seconds = r->kase.add ? r->roof_seconds + seconds : largest;
     }
 }
+
+double bench_share(const bench_result* r) { return r->roof_seconds > 0 ? r->roof_seconds / r->median : NAN; }
 
 /* ==== cases ============================================================================================= */
 

@@ -84,8 +84,11 @@ bool bench_open(bench* b);             /* after the options; false: b->why */
 bool bench_run(bench* b, const bench_entry* e);
 
 /* Runs `count` entries, BENCH_ENTRIES_MAX at most. One that fails is named on standard error at once, and those after it run
-   all the same. After each, --json's file is written again, whole. False: one has failed, or the file (b->why). */
+   all the same. After each, the files of --json and --csv are written again, whole. False: one has failed, or a file
+   (b->why). */
 bool bench_run_all(bench* b, const bench_entry* const* chosen, int count, int argc, char** argv);
+bool bench_is_cold(const bench* b, const bench_case* c); /* --cold and --warm overrule the case */
+double bench_share(const bench_result* r);              /* of the roof; NaN: none rules */
 void bench_forget(bench* b);           /* results, roofs and ratios so far: for a second look */
 void bench_close(bench* b);
 
@@ -102,6 +105,7 @@ void bench_print_figures(bench* b, const bench_figure_row* r, bool first);
 void bench_print_roof(bench* b, const bench_roof_value* r);
 bool bench_can_write(const char* path, error* why); /* before minutes are spent; NULL: no file is wanted */
 bool bench_write_json(bench* b, int argc, char** argv); /* puts a whole file in the place of the one before */
+bool bench_write_csv(bench* b);      /* likewise: a line per result */
 bool bench_write_markdown(bench* b); /* figures alone, a table each */
 
 /* machine.c: what the figures hold for */

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "bench/csv.h"
 #include "bench/harness.h"
 #include "bench/text_file.h"
 #include "common/sibling.h"
@@ -73,7 +74,7 @@ void bench_print_result(bench* b, const bench_result* r)
     snprintf(range, sizeof range, "%s - %s", bench_time_text(least, r->least), bench_time_text(most, r->most));
     if (c->bytes > 0) snprintf(bytes, sizeof bytes, "%.1f", 1e-9 * c->bytes / r->median);
     if (r->roof_seconds > 0)
-        snprintf(share, sizeof share, "%.0f %% of %s%s", 100 * r->roof_seconds / r->median,
+        snprintf(share, sizeof share, "%.0f %% of %s%s", 100 * bench_share(r),
                  c->add ? "all, most: " : "", roof_name(roof, r->roof, r->roof_size));
     fprintf(b->state->out, "  %-42s %2d %10s %21s %16s %8s  %s\n", name, (int)c->threads,
             bench_time_text(median, r->median), range, rate_text(rate, c->work / r->median, c->unit), bytes, share);
@@ -208,19 +209,20 @@ static void put_result(json* j, const bench* b, const bench_result* r)
     json_string(j, "case", c->what);
     json_int(j, "threads", c->threads);
     json_bool(j, "rival", c->rival);
-    json_bool(j, "cold", !b->o.warm && (b->o.cold || c->cold));
+    json_bool(j, "cold", bench_is_cold(b, c));
     json_string(j, "unit", c->unit);
     json_real(j, "work", c->work);
     json_real(j, "bytes", c->bytes);
     json_real(j, "flops", c->flops);
     json_real(j, "work_per_second", c->work / r->median);
     json_real(j, "bytes_per_second", c->bytes / r->median);
+    json_real(j, "flops_per_second", c->flops / r->median);
     json_string(j, "roof", r->roof);
     json_int(j, "roof_size", r->roof_size);
     put_demands(j, c);
     json_bool(j, "roofs_added", c->add);
     json_real(j, "roof_seconds", r->roof_seconds);
-    json_real(j, "share", r->roof_seconds > 0 ? r->roof_seconds / r->median : NAN);
+    json_real(j, "share", bench_share(r));
     put_samples(j, r);
     json_end_object(j);
 }
@@ -375,6 +377,46 @@ bool bench_write_json(bench* b, int argc, char** argv)
     json_end_array(&j);
     put_entries(&j, s);
     json_end_object(&j);
+    return text_file_end(&f, &b->why);
+}
+
+/* ==== CSV =============================================================================================== */
+
+static void put_line(csv* to, const bench* b, const bench_result* r)
+{
+    const bench_case* c = &r->kase;
+    csv_text(to, r->entry);
+    csv_text(to, c->what);
+    csv_int(to, c->threads);
+    csv_bool(to, c->rival);
+    csv_bool(to, bench_is_cold(b, c));
+    csv_text(to, c->unit);
+    csv_real(to, c->work);
+    csv_real(to, c->bytes);
+    csv_real(to, c->flops);
+    csv_real(to, r->median);
+    csv_real(to, r->least);
+    csv_real(to, r->most);
+    csv_int(to, r->count);
+    csv_real(to, c->work / r->median);
+    csv_real(to, c->bytes / r->median);
+    csv_real(to, c->flops / r->median);
+    csv_text(to, r->roof);
+    csv_int(to, r->roof_size);
+    csv_real(to, r->roof_seconds);
+    csv_real(to, bench_share(r));
+    csv_end_line(to);
+}
+
+bool bench_write_csv(bench* b)
+{
+    text_file f;
+    if (!text_file_begin(&f, b->o.csv, &b->why)) return false;
+    csv to = {.out = f.out};
+    fputs("bench,case,threads,rival,cold,unit,work,bytes,flops,median,least,most,samples,work_per_second,"
+          "bytes_per_second,flops_per_second,roof,roof_size,roof_seconds,share\n",
+          f.out);
+    for (int32_t i = 0; i < b->state->num_results; i++) put_line(&to, b, &b->state->result[i]);
     return text_file_end(&f, &b->why);
 }
 

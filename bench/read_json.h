@@ -13,7 +13,8 @@ const char* json_next(const char* element);                   /* the one after; 
 const char* json_first_key(const char* object);               /* its first member's name; NULL: none, or no object */
 const char* json_value(const char* key);                      /* that member's value; json_next of that: the next one's name */
 bool json_is_text(const char* value, const char* text);
-bool json_copy_text(const char* value, char* text, size_t size); /* \uXXXX stays as it stands. False: no text, or it does not fit */
+/* \uXXXX stays as it stands. False: no text, or it does not fit. */
+bool json_copy_text(const char* value, char* text, size_t size);
 double json_number(const char* value); /* NaN: null or no number */
 bool json_whole(const char* text);     /* one well-formed value and nothing more */
 #endif

@@ -22,7 +22,8 @@ bool text_file_begin(text_file* f, const char* path, error* why)
 
 bool text_file_end(text_file* f, error* why)
 {
-    const bool put = fflush(f->out) == 0 && !ferror(f->out) && fsync(fileno(f->out)) == 0 && rename(f->temporary, f->target) == 0;
+    const bool put = fflush(f->out) == 0 && !ferror(f->out) && fsync(fileno(f->out)) == 0 &&
+                     rename(f->temporary, f->target) == 0;
     const bool good = put && ggnn_file_sync_directory(f->target);
     if (!good) error_set(why, "%s: cannot be written: %s", f->path, strerror(errno));
     if (!put) unlink(f->temporary);

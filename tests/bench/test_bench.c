@@ -114,6 +114,8 @@ TEST(failures_are_said_and_end_in_1)
 {
     CHECK_EQ(run("", "roof --json /nowhere/at/all.json"), 1);
     CHECK(prints("err", "/nowhere/at/all.json: No such file"));
+    CHECK_EQ(run("", "roof --csv /nowhere/at/all.csv"), 1);
+    CHECK(prints("err", "/nowhere/at/all.csv: No such file"));
     char pipe[600], line[700];
     CHECK(mkfifo(folder_path(pipe, "pipe"), 0600) == 0);
     snprintf(line, sizeof line, "roof --json %s", pipe);
@@ -401,18 +403,26 @@ TEST(share_is_the_roofs_least_time_over_the_median)
 }
 
 /* Of six samples the median lies between two, the least rules a roof, and a ratio is of medians. */
+static const char figures_csv[] =
+    "bench,case,threads,rival,cold,unit,work,bytes,flops,median,least,most,samples,work_per_second,bytes_per_second,flops_per_second,"
+    "roof,roof_size,roof_seconds,share\n"
+    "scripted,ours,2,false,false,edges,1e+01,2e+01,4e+01,4,1,13,6,2.5,5,1e+01,delay,0,2,0.5\n"
+    "scripted,\"theirs, \"\"plain\"\"\",1,true,true,edges,1e+01,0,0,8,6,9,6,1.25,0,0,,0,0,\n";
 TEST(figures_are_those_of_the_samples_and_of_the_case)
 {
     static const double seconds[] = {9, 4, 2, 3, 5, 6, 7, 9, 1, 2, 3, 5, 8, 13, 9, 6, 7, 8, 8, 9, 9};
-    char path[600], *arguments[] = {(char*)(uintptr_t) "ggnn-bench", NULL};
+    char path[600], lines[600], *arguments[] = {(char*)(uintptr_t) "ggnn-bench", NULL};
     bench b;
     begin(&b, seconds);
     b.o.reps = 6;
     b.o.json = folder_path(path, "figures.json");
     bench_case c = {.what = "ours", .run = run_nothing, .work = 10, .unit = "edges", .bytes = 20, .flops = 40, .demand = {{"delay", 0, 1000}}};
-    bench_case d = {.what = "theirs", .run = run_nothing, .work = 10, .unit = "edges"};
+    bench_case d = {.what = "theirs, \"plain\"", .run = run_nothing, .work = 10, .unit = "edges", .threads = 1, .cold = true, .rival = true};
     const bench_result *ours = bench_measure(&b, &c), *theirs = bench_measure(&b, &d);
     CHECK(bench_ratio(&b, ours, theirs, "theirs", 0) && bench_write_json(&b, 1, arguments));
+    b.o.csv = folder_path(lines, "figures.csv");
+    CHECK(bench_write_csv(&b));
+    CHECK_STR(folder_text("figures.csv"), figures_csv);
     CHECK_NEAR(b.state->roof[0].value, 2.0 / 1000, 1e-15);
     CHECK_NEAR(ours->roof_seconds, 2, 1e-12);
     CHECK_NEAR(ours->median, 4, 1e-12);
@@ -422,7 +432,7 @@ TEST(figures_are_those_of_the_samples_and_of_the_case)
     static const struct {
         const char* name;
         double value;
-    } wanted[] = {{"work", 10}, {"bytes", 20}, {"flops", 40}, {"work_per_second", 2.5}, {"bytes_per_second", 5}, {"share", .5},
+    } wanted[] = {{"work", 10}, {"bytes", 20}, {"flops", 40}, {"work_per_second", 2.5}, {"bytes_per_second", 5}, {"flops_per_second", 10}, {"share", .5},
                   {"median", 4}, {"least", 1}, {"most", 13}, {"roof_seconds", 2}};
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
         if (!CHECK_NEAR(json_number(json_member(r, wanted[i].name)), wanted[i].value, 1e-12)) printf("  %s\n", wanted[i].name);
@@ -539,11 +549,13 @@ TEST(wrong_answers_are_errors)
 /* Entries of a run: what each finds in the JSON of those before it. The second gives a wrong answer, the third's memory is
    taken. */
 static char seen[3][3000];
+static int seen_lines[3]; /* of the CSV */
 static bool look_back(bench* b, int entry)
 {
     char* text = read_all(b->o.json);
     snprintf(seen[entry], sizeof seen[entry], "%s", text ? text : "none");
     free(text);
+    seen_lines[entry] = times_in(folder_text("run.csv"), "\n");
     return scripted_entry(b);
 }
 static bool first_entry(bench* b) { return look_back(b, 0); }
@@ -556,10 +568,11 @@ TEST(results_are_written_as_they_come_and_a_wrong_entry_stops_no_other)
         {"first", "", first_entry, false, false}, {"wrong", "", wrong_entry, false, false}, {"last", "", last_entry, false, false}};
     static const double seconds[] = {9, 2, 2, 2, 2, 2, 9, 1, 1, 1, 1, 1, 9, 1, 1, 1, 1, 1, 9, 1, 1, 1, 1, 1};
     const bench_entry* chosen[] = {&entry[0], &entry[1], &entry[2]};
-    char path[600], other[600], *arguments[] = {(char*)(uintptr_t) "ggnn-bench", NULL};
+    char path[600], other[600], lines[600], *arguments[] = {(char*)(uintptr_t) "ggnn-bench", NULL};
     bench b;
     begin(&b, seconds);
     b.o.json = folder_path(path, "run.json");
+    b.o.csv = folder_path(lines, "run.csv");
     write_file(folder_path(other, "kept.json"), "kept", 4);
     remove(path);
     CHECK(symlink("kept.json", path) == 0); /* a link stays, and so does what it names until there is something better */
@@ -568,6 +581,7 @@ TEST(results_are_written_as_they_come_and_a_wrong_entry_stops_no_other)
     CHECK_STR(seen[0], "kept");
     for (int i = 1; i < 3; i++) {
         const char* root = json_first(seen[i]);
+        CHECK_EQ(seen_lines[i], 1 + i); /* with the names' */
         CHECK(json_whole(seen[i]));
         CHECK_EQ(count_of(json_member(root, "results")), i);
         CHECK_EQ(count_of(json_member(root, "failures")), i - 1);
@@ -586,6 +600,7 @@ TEST(results_are_written_as_they_come_and_a_wrong_entry_stops_no_other)
     finish_bench(&b);
     remove(path);
     remove(other);
+    remove(lines);
 }
 
 static int undone[4], num_undone;
