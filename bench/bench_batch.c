@@ -124,10 +124,12 @@ static const bench_result* measure_batches(bench* b, batches* all, const char* n
     bench_case c = {.threads = (int32_t)all->threads, .run = run_batches, .context = all, .unit = "edges"};
     double edges = 0, lines = cpu_batch_lines(b, &all->batch[0]);
     if (lines < 0) return NULL;
-    for (int64_t i = 0; i < all->threads; i++) edges += edges_of(&all->batch[i]);
+    for (int64_t i = 0; i < all->threads; i++) {
+        edges += edges_of(&all->batch[i]);
+        c.bytes += cpu_batch_bytes(&all->batch[i], lines);
+    }
     snprintf(c.what, sizeof c.what, "%s, %lld seeds", name, (long long)all->size);
     c.work = edges;
-    c.bytes = (double)all->threads * 64 * lines + edges * (double)(sizeof(int32_t) + sizeof(ggnn_node));
     c.demand[0] = (bench_demand){"lines", 0, lines}; /* the threads' batches share lines */
     const bench_result* r = bench_measure(b, &c);
     for (int64_t i = 0; i < all->threads; i++)
@@ -193,6 +195,7 @@ bool bench_batches(bench* b)
                     .run = run_plain,
                     .context = &p,
                     .work = edges_of(&one.batch[0]),
+                    .bytes = single->kase.bytes,
                     .unit = "edges",
                     .rival = true};
     plain = bench_measure(b, &c);

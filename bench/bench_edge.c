@@ -55,7 +55,7 @@ static bool compare_spmm(bench* b, const edge_run* s, const bench_result* ours)
     int64_t rows = *s->block->num_dst.n;
     snprintf(c.what, sizeof c.what, "SpMM sum of the same rows");
     if (!(sum.plain = bench_new(b, (size_t)(rows * s->width) * sizeof *sum.plain, "rows"))) return false;
-    if (!cpu_demand_rows(b, &c, s->block, s->width, 4. * (double)(rows * s->width), 0)) return false;
+    if (!cpu_demand_rows(b, &c, s->block, FLOPS_SUM, s->width, 1, 4. * (double)(rows * s->width), 0)) return false;
     const bench_result* other = bench_measure(b, &c);
     return bench_ratio(b, ours, other, "SpMM of the same rows", 1 / 1.05);
 }
@@ -75,7 +75,8 @@ static bool sddmm(bench* b, const ggnn_block* block, int32_t width, int32_t head
     s.src = x;
     s.dst = y;
     bench_case c = {.run = run_sddmm, .context = &s};
-    if (!cpu_demand_rows(b, &c, block, width, 4. * (double)(dst * width), 4. * heads)) return false;
+    const flops_of math = how == GGNN_DOT ? FLOPS_DOT : FLOPS_ADD;
+    if (!cpu_demand_rows(b, &c, block, math, width, heads, 4. * (double)(dst * width), 4. * heads)) return false;
     snprintf(c.what, sizeof c.what, "%s, F %d, heads %d", how == GGNN_DOT ? "dot" : "add", (int)width,
              (int)heads);
     const bench_result* ours = bench_measure(b, &c);
@@ -120,6 +121,7 @@ static bool softmax(bench* b, const ggnn_block* block, int32_t heads)
     s.src = logit;
     bench_case c = {.run = run_softmax, .context = &s, .work = (double)*block->num_edges.n, .unit = "edges"};
     c.bytes = 8. * (double)n + 8. * (double)*block->num_dst.n;
+    c.flops = flops(FLOPS_SOFTMAX, c.work, (double)*block->num_dst.n, 0, heads);
     cpu_stream(&c);
     snprintf(c.what, sizeof c.what, "heads %d", (int)heads);
     const bench_result* ours = bench_measure(b, &c);

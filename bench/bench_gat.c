@@ -90,7 +90,7 @@ static bool forward(bench* b, gat_run* s, const char* what, bool cold, bool alon
 {
     bench_case c = {.run = run_gat, .context = s, .cold = cold};
     int64_t values = *s->block->num_dst.n * s->width;
-    if (!cpu_demand_rows(b, &c, s->block, s->width, 4. * (double)values + score_bytes(s), 0)) return false;
+    if (!cpu_demand_rows(b, &c, s->block, FLOPS_GAT, s->width, s->heads, 4. * (double)values + score_bytes(s), 0)) return false;
     snprintf(c.what, sizeof c.what, "%s forward, %d heads of %d", what, (int)s->heads,
              (int)(s->width / s->heads));
     const bench_result* ours = bench_measure(b, &c);
@@ -102,6 +102,7 @@ static bool forward(bench* b, gat_run* s, const char* what, bool cold, bool alon
     if (!bench_ratio(b, ours, slow, "three plain passes", alone ? 5 : 0)) return false;
     if (!alone) return ours != NULL;
     c.run = run_sum;
+    if (!cpu_demand_rows(b, &c, s->block, FLOPS_WEIGHTED, s->width, s->heads, 4. * (double)values, 4. * s->heads)) return false;
     snprintf(c.what, sizeof c.what, "%s: the weighted sum alone (ours)", what);
     const bench_result* sum = bench_measure(b, &c);
     return bench_ratio(b, ours, sum, "the weighted sum alone", 1 / 1.5);
@@ -128,7 +129,7 @@ static bool backward(bench* b, gat_run* s)
     s->transpose = &t;
     ggnn_block_transpose(&t, s->block);
     /* each edge reads the target's gradient, then its source's row stays */
-    if (!cpu_demand_rows(b, &c, &t, s->width, 8. * (double)(src * s->width) + score_bytes(s), 8))
+    if (!cpu_demand_rows(b, &c, &t, FLOPS_GAT_BACK, s->width, s->heads, 8. * (double)(src * s->width) + score_bytes(s), 8))
         return false;
     snprintf(c.what, sizeof c.what, "last hop backward, %d heads of %d", (int)s->heads,
              (int)(s->width / s->heads));

@@ -528,8 +528,11 @@ static bool demand(bench* b, bench_case* c, const trial* t, const shape* s)
     c->work = n;
     c->bytes = n * (8. * s->width + sizeof(bench_node)); /* of a gather */
     if (t->kernel == PLUGIN_SAMPLE) c->bytes = n * (16 + 8 + sizeof(bench_node) * (1. + s->fanout) + 4. * s->fanout);
+    const flops_of sum = s->weighted ? FLOPS_WEIGHTED : s->mean ? FLOPS_MEAN : FLOPS_SUM;
+    const flops_of math = t->kernel == PLUGIN_GAT ? FLOPS_GAT : t->kernel == PLUGIN_SDDMM ? FLOPS_DOT : sum;
     if (t->kernel != PLUGIN_GATHER && t->kernel != PLUGIN_SAMPLE &&
-        !cpu_demand_rows(b, c, &t->block, s->width, out[t->kernel], t->kernel == PLUGIN_SDDMM || s->weighted ? 4 : 0))
+        !cpu_demand_rows(b, c, &t->block, math, s->width, s->heads, out[t->kernel],
+                         t->kernel == PLUGIN_SDDMM || s->weighted ? 4 : 0))
         return false;
     memset(c->demand, 0, sizeof c->demand);
     c->demand[0] = (bench_demand){"copy", 0, c->bytes};

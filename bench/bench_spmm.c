@@ -80,7 +80,8 @@ static const bench_result* spmm_width(bench* b, const ggnn_block* block, const c
     int32_t mark = bench_mark(b);
     if (!(s.out = bench_new(b, out_bytes(&s), "rows"))) return NULL;
     snprintf(c.what, sizeof c.what, "%s, F %d", what, (int)width);
-    if (!cpu_demand_rows(b, &c, block, width, (double)out_bytes(&s), weight ? 4. * heads : 0)) return NULL;
+    const flops_of math = weight ? FLOPS_WEIGHTED : how == GGNN_MEAN ? FLOPS_MEAN : how == GGNN_MAX ? FLOPS_MAX : FLOPS_SUM;
+    if (!cpu_demand_rows(b, &c, block, math, width, heads, (double)out_bytes(&s), weight ? 4. * heads : 0)) return NULL;
     const bench_result* ours = bench_measure(b, &c);
     if (ours && rival) {
         c.run = run_fresh;
@@ -121,7 +122,7 @@ static bool input_hop(bench* b, const bench_graph* g, const cpu_batch* batch)
     if (b->why.text[0]) return false;
     bench_case c = {.run = run_fused, .context = &s, .cold = true};
     snprintf(c.what, sizeof c.what, "input hop from the store, mean, F %d", (int)s.width);
-    if (!cpu_demand_rows(b, &c, hop, s.width, (double)out_bytes(&s), 0)) return false;
+    if (!cpu_demand_rows(b, &c, hop, FLOPS_MEAN, s.width, 1, (double)out_bytes(&s), 0)) return false;
     const bench_result* fused = bench_measure(b, &c);
     c.run = run_apart;
     c.context = &apart;
@@ -223,7 +224,7 @@ static bool back_width(bench* b, const ggnn_block* hop, ggnn_block* transpose, i
     plain.scale = &forward;
     bench_case c = {.run = run_back, .context = &s, .cold = true};
     ggnn_block_transpose(transpose, hop);
-    if (!cpu_demand_rows(b, &c, transpose, width, (double)bytes, 8)) return false;
+    if (!cpu_demand_rows(b, &c, transpose, FLOPS_WEIGHTED, width, 1, (double)bytes, 8)) return false; /* by 1 / degree */
     snprintf(c.what, sizeof c.what, "mean, last hop, transpose + gather, F %d", (int)width);
     const bench_result* ours = bench_measure(b, &c);
     snprintf(c.what, sizeof c.what, "scatter, F %d", (int)width);

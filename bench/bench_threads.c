@@ -76,7 +76,7 @@ static bool threads_of_batches(bench* b, work* w)
 {
     const bench_graph* g = bench_graph_of(b);
     int64_t count;
-    double edges = 0;
+    double edges = 0, bytes = 0;
     const ggnn_node* seeds = g ? cpu_seeds(b, g, g->batch, &count) : NULL;
     w->batches = 2 * b->threads;
     w->batch = bench_new(b, (size_t)w->batches * sizeof *w->batch, "batches");
@@ -90,8 +90,11 @@ static bool threads_of_batches(bench* b, work* w)
         w->batch[i].rng.step = (uint32_t)i;
         cpu_batch_sample(&w->batch[i]);
         for (int h = 0; h < 3; h++) edges += (double)*w->batch[i].batch.hop[h].num_edges.n;
+        const double lines = cpu_batch_lines(b, &w->batch[i]);
+        if (lines < 0) return false;
+        bytes += cpu_batch_bytes(&w->batch[i], lines);
     }
-    bench_case c = {.run = run_batches, .context = w, .work = edges, .unit = "edges"};
+    bench_case c = {.run = run_batches, .context = w, .work = edges, .unit = "edges", .bytes = bytes};
     snprintf(c.what, sizeof c.what, "%lld mini-batches", (long long)w->batches);
     return by_threads(b, &c);
 }
@@ -107,17 +110,19 @@ static bool threads_of_sparse(bench* b, work* w, int64_t rows)
     bench_fill(w->inp, rows * 128, 1);
     bench_case c = {.context = w, .run = run_spmm};
     snprintf(c.what, sizeof c.what, "SpMM, %lld rows of degree 16, F 128", (long long)rows);
-    if (!cpu_demand_rows(b, &c, &w->block, 128, 512. * (double)rows, 0) || !by_threads(b, &c)) return false;
+    if (!cpu_demand_rows(b, &c, &w->block, FLOPS_SUM, 128, 1, 512. * (double)rows, 0) || !by_threads(b, &c)) return false;
     bench_case s = {.context = w,
                     .run = run_softmax,
                     .unit = "edges",
                     .work = 16. * (double)rows,
-                    .bytes = 128. * (double)rows};
+                    .bytes = (8. * 16 + 8) * (double)rows,
+                    .flops = flops(FLOPS_SOFTMAX, 16. * (double)rows, (double)rows, 0, 1)};
     cpu_stream(&s);
     snprintf(s.what, sizeof s.what, "edge softmax, %lld rows of degree 16", (long long)rows);
     if (!by_threads(b, &s)) return false;
     bench_case p = {.context = w, .run = run_gemm, .unit = "FLOP", .work = 2. * 128 * 128 * (double)rows};
     p.flops = p.work;
+    p.bytes = 4. * (2. * 128 * (double)rows + 128. * 128);
     p.demand[0] = (bench_demand){"madd", 0, p.flops};
     snprintf(p.what, sizeof p.what, "A B, %lld x 128 x 128", (long long)rows);
     return by_threads(b, &p);
@@ -145,7 +150,7 @@ static bool grow_spmm(bench* b, int64_t edges)
     bench_fill(w.inp, rows * 32, 1);
     bench_case c = {.context = &w, .run = run_spmm};
     snprintf(c.what, sizeof c.what, "SpMM, F 32, %.0e edges", (double)edges);
-    if (!cpu_demand_rows(b, &c, &w.block, 32, 128. * (double)rows, 0)) return false;
+    if (!cpu_demand_rows(b, &c, &w.block, FLOPS_SUM, 32, 1, 128. * (double)rows, 0)) return false;
     const bench_result* r = bench_measure(b, &c);
     bench_release(b, mark);
     return r != NULL;
@@ -171,6 +176,8 @@ static bool grow_ids(bench* b, int64_t n)
     for (int64_t i = 0; i < n; i++) w.id[i] = (ggnn_node)(bench_random(&state) % (uint64_t)rows);
     w.from = ggnn_store_plain(w.inp, rows, 32, GGNN_F32);
     bench_case u = {.context = &w, .run = run_unique, .work = (double)n, .unit = "ids", .threads = 1};
+    run_unique(&w);
+    u.bytes = cpu_unique_bytes((double)n, 0, (double)w.seen->count, (double)rows, 1, ggnn_unique_choose(rows));
     snprintf(u.what, sizeof u.what, "append-unique, %.0e ids", (double)n);
     bench_case g = {.context = &w,
                     .run = run_gather,
@@ -200,10 +207,11 @@ static bool grow_batch(bench* b, int64_t seeds)
     cpu_batch_sample(&s);
     w.batch = &s;
     w.batches = 1;
-    bench_case c = {.context = &w, .run = run_batches, .unit = "edges", .threads = 1};
+    const double lines = cpu_batch_lines(b, &s);
+    bench_case c = {.context = &w, .run = run_batches, .unit = "edges", .threads = 1, .bytes = cpu_batch_bytes(&s, lines)};
     for (int h = 0; h < 3; h++) c.work += (double)*s.batch.hop[h].num_edges.n;
     snprintf(c.what, sizeof c.what, "a mini-batch of %lld seeds", (long long)seeds);
-    bool good = bench_measure(b, &c) != NULL;
+    bool good = lines >= 0 && bench_measure(b, &c) != NULL;
     bench_release(b, mark);
     return good;
 }

@@ -69,14 +69,25 @@ static void add_batch(unique_run* u, const ggnn_node* first, int64_t num_first, 
     if (u->most < num_first + n) u->most = num_first + n;
 }
 
+/* Of one batch: an entry of 4 bytes a node, or two of 16 an id found. */
+static double table_bytes(double found, double nodes, int batches, ggnn_unique_kind kind)
+{
+    return kind == GGNN_UNIQUE_DIRECT ? 4 * nodes : 32 * found / batches;
+}
+
+double cpu_unique_bytes(double ids, double local, double found, double nodes, int batches, ggnn_unique_kind kind)
+{
+    const double lines = batches * table_bytes(found, nodes, batches, kind) / 64; /* of the tables */
+    return (ids + found) * (double)sizeof(ggnn_node) + local * 4 + 64 * (found < lines ? found : lines);
+}
+
 static void fill_case(bench_case* c, const unique_run* u, int64_t count, double nodes, ggnn_unique_kind kind)
 {
     double ids = (double)u->ids, found = (double)count;
-    double table = kind == GGNN_UNIQUE_DIRECT ? 4 * nodes : 32 * found / u->batches;
+    double table = table_bytes(found, nodes, u->batches, kind);
     c->work = ids;
     c->unit = "ids";
-    c->bytes = ids * ((double)sizeof(ggnn_node) + 4) + found * (double)sizeof(ggnn_node) +
-               64 * (found < u->batches * table / 64 ? found : u->batches * table / 64);
+    c->bytes = cpu_unique_bytes(ids, ids, found, nodes, u->batches, kind);
     memset(c->demand, 0, sizeof c->demand);
     cpu_stream(c);
     if (table > (double)cpu_last_cache()) cpu_demand(c, (bench_demand){"lines", 0, found});

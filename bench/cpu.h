@@ -2,6 +2,7 @@
 #ifndef BENCH_CPU_H
 #define BENCH_CPU_H
 #include "bench/bench.h"
+#include "bench/flops.h"
 
 extern const bench_roof_kind cpu_roofs[]; /* roof.c */
 int64_t cpu_last_cache(void);             /* bytes */
@@ -42,8 +43,17 @@ ggnn_sampling cpu_sampling(const bench_graph* g);
 /* Ids of training nodes (own sizes: of all nodes), shuffled; at least `least` of them, else b->why. */
 const ggnn_node* cpu_seeds(bench* b, const bench_graph* g, int64_t least, int64_t* count);
 
-/* Cache lines of offsets and of edges that a batch must read, each once: the least that sampling costs. */
+/* Cache lines of offsets and of edges that a batch must read, each once: the least that sampling costs. -1: b->why. */
 double cpu_batch_lines(bench* b, const cpu_batch* like);
+
+/* These lines, and a local id and an id of each edge of the batch that s holds. */
+double cpu_batch_bytes(const cpu_batch* s, double lines);
+
+/* ---- append-unique: bench_unique.c --------------------------------------------------------------------- */
+
+/* Least bytes: ids in, `local` ids and the list of those found out, lines of the table: the map of all nodes, or of 32 bytes an
+   id found, in each of so many batches. */
+double cpu_unique_bytes(double ids, double local, double found, double nodes, int batches, ggnn_unique_kind kind);
 
 /* ---- demands of sparse operations: cpu_demand.c -------------------------------------------------------- */
 
@@ -52,11 +62,11 @@ void cpu_demand(bench_case* c, bench_demand d); /* one more */
 void cpu_stream(bench_case* c);
 
 /* Of an operation that reads a row of `width` floats for each edge of the block and writes `out` bytes: bytes
-   by the minimal model, and three roofs. Each row that is used comes from memory once where all of them fill
-   more than the last cache; every edge's row comes from a cache; `edge_bytes` an edge and the rest are
-   streamed. False: b->why. */
-bool cpu_demand_rows(bench* b, bench_case* c, const ggnn_block* block, int32_t width, double out,
-                     double edge_bytes);
+   by the minimal model, the operations of `what` (flops.h), and three roofs. Each row that is used comes from
+   memory once where all of them fill more than the last cache; every edge's row comes from a cache; `edge_bytes`
+   an edge and the rest are streamed. A block may be the transpose of what `what` goes over backward. False: b->why. */
+bool cpu_demand_rows(bench* b, bench_case* c, const ggnn_block* block, flops_of what, int32_t width, int32_t heads,
+                     double out, double edge_bytes);
 
 /* `bytes` of random rows of a table from the cache that holds it: a core's own, or the last one (and the part
    of a larger table that is in use at a time). */

@@ -60,6 +60,13 @@ static int64_t mark(char* marks, int64_t line)
     return first;
 }
 
+double cpu_batch_bytes(const cpu_batch* s, double lines)
+{
+    double edges = 0;
+    for (int32_t h = 0; h < s->batch.num_hops; h++) edges += (double)*s->batch.hop[h].num_edges.n;
+    return 64 * lines + edges * (double)(sizeof(int32_t) + sizeof(ggnn_node));
+}
+
 double cpu_batch_lines(bench* b, const cpu_batch* like)
 {
     const int64_t ids = 64 / (int64_t)sizeof(ggnn_node), offsets = 8; /* in a line */

@@ -33,8 +33,8 @@ void cpu_stream(bench_case* c)
     if (c->cold || c->bytes > (double)cpu_last_cache()) cpu_demand(c, (bench_demand){"copy", 0, c->bytes});
 }
 
-bool cpu_demand_rows(bench* b, bench_case* c, const ggnn_block* block, int32_t width, double out,
-                     double edge_bytes)
+bool cpu_demand_rows(bench* b, bench_case* c, const ggnn_block* block, flops_of what, int32_t width, int32_t heads,
+                     double out, double edge_bytes)
 {
     int64_t used = used_sources(b, block), row = width * (int64_t)sizeof(float);
     double edges = (double)*block->num_edges.n, rows = (double)*block->num_dst.n,
@@ -43,6 +43,7 @@ bool cpu_demand_rows(bench* b, bench_case* c, const ggnn_block* block, int32_t w
     c->work = edges;
     c->unit = "edges";
     c->bytes = table + out + 8 * (rows + 1) + edges * (4 + edge_bytes);
+    c->flops = flops(what, edges, what == FLOPS_GAT_BACK ? (double)*block->num_src.n : rows, width, heads);
     memset(c->demand, 0, sizeof c->demand);
     cpu_stream(c);
     cpu_demand(c, cpu_touch(table, row, edges * (double)row));

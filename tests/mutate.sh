@@ -98,7 +98,7 @@ dependents() { # dependents FILE PROGRAM
     *.c) grep -qF " $1" "$plain/tests/test_$2.d" && echo tests/*/"test_$2.c" || echo "$1" ;;
     c) ;; # none: the program without any break
     *)
-        grep -lF " $1" "$plain"/{common,datasets,trainer,trainer/*}/*.d 2>/dev/null | sed "s|^$plain/\(.*\)\.d|\1.c|" | xargs -r ls 2>/dev/null # some .d are of files gone since
+        grep -lF " $1" "$plain"/{common,datasets,trainer,trainer/*,bench}/*.d 2>/dev/null | sed "s|^$plain/\(.*\)\.d|\1.c|" | xargs -r ls 2>/dev/null # some .d are of files gone since
         grep -qF " $1" "$plain/tests/test_$2.d" && ls tests/*/"test_$2.c"
         ;;
     esac
@@ -136,8 +136,7 @@ compile_c() {
     fi
     case $program in train | saved | edges | roles | train_parts | part | train_example | train_files | train_ends | mpi | signals | devices | tiers | division | builder | data | convert | foreign | names | edge_features | hostile | file | show | bench | bench_* | plan_tool | preprocess | explain | trace | combinations | predict) ;; *) return ;; esac
     [ "$program" = bench_plugin ] && { ln -f "$plain"/tests/bad_plugin.so* "$folder/tests" && ln -f "$plain/bench_plugin.so" "$folder" || return; }
-    [ "$program" = bench ] && { ln -f "$plain/ggnn-bench" "$folder" || return; }
-    case $program in bench_*) $CC $CFLAGS $flags -o "$folder/ggnn-bench" "$bench" $objects $archives $LDLIBS || return ;; esac
+    case $program in bench | bench_*) $CC $CFLAGS $flags -o "$folder/ggnn-bench" "$bench" $objects $archives $LDLIBS || return ;; esac
     $CC $CFLAGS $flags -o "$folder/ggnn-data" $data $objects $archives $LDLIBS &&
         $CC $CFLAGS $flags -o "$folder/ggnn-train" $train $objects $archives $LDLIBS
 }

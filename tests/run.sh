@@ -318,7 +318,10 @@ stage_emulated() {
         build/ggnn-bench-emulated --backend cuda-emulated --plugin build/bench_plugin-emulated.so --rows 40 --once >>"$logs/emulated.plugin" 2>&1 &&
         pass "plug-ins of a device" || { fail "test_bench_plugin"; tail "$logs/emulated.plugin"; }
     build/ggnn-bench-emulated roof sample unique block transpose gather peer owners spmm max input backward sddmm softmax gat gemm uva growth adam step \
-        --backend cuda-emulated --quick --min-time 0 --reps 1 >"$logs/emulated.bench" 2>&1 && pass bench || { fail "ggnn-bench-emulated"; tail -n 3 "$logs/emulated.bench"; }
+        --backend cuda-emulated --quick --min-time 0 --reps 1 --json "$logs/emulated.json" >"$logs/emulated.bench" 2>&1 && pass bench || { fail "ggnn-bench-emulated"; tail -n 3 "$logs/emulated.bench"; }
+    awk -F '": ' '/^      "bench"/ { of = $2 } /^      "case"/ { name = $2 } /^      "bytes": 0,/ { print "no bytes:", of, name; bad = 1 }
+        /^      "flops": / && ($2 != "0,") != (of ~ /^"(spmm|max|input|backward|sddmm|softmax|gat|gemm|adam|step|epoch)"/) { print "operations:", $2, of, name; bad = 1 }
+        /^      "flops": / { n++ } END { exit bad || n < 100 }' "$logs/emulated.json" && pass "least of CUDA's results" || fail "ggnn-bench-emulated: bytes or operations are missing"
     SIMT_DEVICES=4 build/ggnn-bench-emulated peer --backend cuda-emulated --quick --min-time 0 --reps 1 >"$logs/emulated.peer" 2>&1 &&
         awk '/^    (exchange|nccl) / { of = $1; $1 = ""; counts[of] = counts[of] $0 } END { exit !(counts["nccl"] != "" && counts["nccl"] == counts["exchange"]) }' "$logs/emulated.peer" &&
         pass "bench of four devices" || { fail "ggnn-bench-emulated peer: NCCL's counts are not the exchange's"; tail -n 3 "$logs/emulated.peer"; }

@@ -2,6 +2,7 @@
 #ifndef BENCH_CUDA_ADAM_CUH
 #define BENCH_CUDA_ADAM_CUH
 #include "bench/cuda/common.cuh"
+#include "bench/flops.h"
 #include "trainer/batch/loader.h"
 #include "trainer/device/device.h"
 #include "trainer/net/net.h"
@@ -108,6 +109,7 @@ bool adam(bench* b)
     c.work = UPDATES * count;
     c.unit = "parameters";
     c.bytes = 28 * c.work;
+    c.flops = flops(FLOPS_ADAM, c.work, 0, 0, 0);
     c.warmed = true; // it is waited for
     demand(&c, "copy", 0, c.bytes);
     return bench_measure(b, &c) != nullptr;

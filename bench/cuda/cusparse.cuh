@@ -113,6 +113,7 @@ bool measure_way(bench* b, const bench_result* ours, const sparse_case& s, int32
     name(&c, "%s, F %d, %s", w.name, width, s.what);
     c.work = static_cast<double>(s.E);
     c.unit = "edges";
+    c.bytes = ours->kase.bytes, c.flops = ours->kase.flops;
     c.cold = cold;
     c.rival = true;
     const bench_result* theirs = bench_measure(b, &c);

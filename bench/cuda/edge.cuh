@@ -42,7 +42,8 @@ bool measure_sddmm(bench* b, const sparse_case& s, ggnn_edge_op how, int32_t hea
     };
     bench_case c = case_of(b, w);
     name(&c, "%s %d x %d, %s", how == GGNN_DOT ? "dot" : "add", heads, width / heads, s.what);
-    sparse_demand(&c, s, width, 4.0 * static_cast<double>(s.D) * width, 4.0 * heads);
+    sparse_demand(&c, s, how == GGNN_DOT ? FLOPS_DOT : FLOPS_ADD, width, heads,
+                  4.0 * static_cast<double>(s.D) * width, 4.0 * heads);
     c.cold = cold;
     return bench_measure(b, &c) != nullptr;
 }
@@ -83,6 +84,7 @@ bool measure_softmax(bench* b, const sparse_case& s, int32_t heads, bool back, b
     c.work = static_cast<double>(s.E);
     c.unit = "edges";
     c.bytes = c.work * heads * (back ? 12 : 8) + 8.0 * static_cast<double>(s.D);
+    c.flops = flops(back ? FLOPS_SOFTMAX_BACK : FLOPS_SOFTMAX, c.work, static_cast<double>(s.D), 0, heads);
     c.cold = cold;
     demand(&c, "copy", 0, c.bytes);
     return bench_measure(b, &c) != nullptr;
@@ -183,14 +185,14 @@ bool measure_attention(bench* b, const sparse_case& s, int32_t heads, int32_t wi
     if (!a || !open_attention(b, a, s, heads, width)) return false;
     bench_case c = case_of(b, [a] { return a->forward(); });
     name(&c, "forward %d x %d, %s", heads, width / heads, s.what);
-    sparse_demand(&c, s, width, D * (row + 2 * K) + S * K, 0);
+    sparse_demand(&c, s, FLOPS_GAT, width, heads, D * (row + 2 * K) + S * K, 0);
     c.cold = cold;
     if (!bench_measure(b, &c)) return false;
     sparse_case turned = s;
     turned.D = s.S, turned.S = s.D;
     c = case_of(b, [a] { return a->backward(); });
     name(&c, "backward %d x %d, %s", heads, width / heads, s.what);
-    sparse_demand(&c, turned, width, 2 * S * row + D * row + 2 * (S + D) * K, 2 * K);
+    sparse_demand(&c, turned, FLOPS_GAT_BACK, width, heads, 2 * S * row + D * row + 2 * (S + D) * K, 2 * K);
     c.cold = cold;
     return bench_measure(b, &c) != nullptr;
 }

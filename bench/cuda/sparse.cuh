@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "bench/cuda/common.cuh"
+#include "bench/flops.h"
 
 namespace gpu {
 
@@ -48,16 +49,19 @@ float* random_floats(bench* b, int64_t n, uint64_t seed)
     return x && fill(b, x, n, seed) ? x : nullptr;
 }
 
-// Work, bytes and demands of what reads a row of `width` floats for each edge and writes `out` bytes: each
+// Work, bytes, operations of `what` (flops.h) and demands of an operation that reads a row of `width` floats for
+// each edge and writes `out` bytes: each
 // row that is used comes from memory once, where all of them exceed the cache; every edge's row from the
-// cache; `edge_bytes` an edge and the rest in order.
-void sparse_demand(bench_case* c, const sparse_case& s, int32_t width, double out, double edge_bytes)
+// cache; `edge_bytes` an edge and the rest in order. s may be turned, as what `what` goes over backward is.
+void sparse_demand(bench_case* c, const sparse_case& s, flops_of what, int32_t width, int32_t heads, double out,
+                   double edge_bytes)
 {
     const double E = static_cast<double>(s.E), S = static_cast<double>(s.S), row = 4.0 * width;
     const double used = S * (1 - std::pow(1 - 1 / S, E)); // sources that some edge has, where ends are random
     c->work = E;
     c->unit = "edges";
     c->bytes = used * row + out + 8 * static_cast<double>(s.D) + E * (4 + edge_bytes);
+    c->flops = flops(what, E, what == FLOPS_GAT_BACK ? S : static_cast<double>(s.D), width, heads);
     demand(c, "copy", 0, c->bytes);
     if (width % 4 == 0) demand(c, "rows-l2", width * 4, E * row);
     if (width % 4 == 0 && used * row > static_cast<double>(l2_bytes()))

@@ -77,6 +77,7 @@ const bench_result* measure_sort(bench* b, const split_run& s, int32_t* sorted)
     });
     name(&c, "radix sort of owners, %lld ids, %d parts", static_cast<long long>(n), parts);
     c.work = static_cast<double>(n);
+    c.bytes = c.work * (sizeof(ggnn_node) + 8); // as of a split
     c.unit = "ids";
     c.rival = true;
     return bench_measure(b, &c);

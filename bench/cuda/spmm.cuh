@@ -51,7 +51,8 @@ const bench_result* measure_spmm(bench* b, const sparse_case& s, ggnn_reduce how
         return ggnn_cuda_spmm(out, width, arg, how, &block, nullptr, nullptr, 1, x, width, width, stream());
     });
     name(&c, "%s, F %d, %s", reduce_name[how], width, s.what);
-    sparse_demand(&c, s, width, static_cast<double>(s.D) * width * (arg ? 8 : 4), 0);
+    const flops_of math = how == GGNN_MEAN ? FLOPS_MEAN : how == GGNN_MAX ? FLOPS_MAX : FLOPS_SUM;
+    sparse_demand(&c, s, math, width, 1, static_cast<double>(s.D) * width * (arg ? 8 : 4), 0);
     c.cold = cold;
     const bench_result* r = bench_measure(b, &c);
 #ifdef HAVE_CUSPARSE

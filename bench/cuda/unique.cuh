@@ -210,6 +210,7 @@ bool measure_ids(bench* b, const ggnn_node* id, int64_t n, int64_t nodes, const 
     if (!s || !open_sorting(b, s, n, nodes)) return false;
     bench_case c = case_of(b, [=] { return s->run(id); });
     name(&c, "sorting, %s", what);
+    c.bytes = best->kase.bytes;
     c.work = static_cast<double>(n);
     c.unit = "ids";
     c.rival = true;
@@ -318,6 +319,7 @@ const bench_result* measure_sort(bench* b, const ggnn_block& block, int32_t** ed
     });
     name(&c, "radix sort of %lld edges alone", static_cast<long long>(E));
     c.work = static_cast<double>(E);
+    c.bytes = 16 * c.work; // a key and a value, in and out
     c.unit = "edges";
     c.rival = true;
     return bench_measure(b, &c);

@@ -216,6 +216,19 @@ static void check_names(const char* results)
         }
 }
 
+/* Bytes everywhere; operations where floats are computed, and nowhere else. */
+static void check_least(const char* r, const char* entry)
+{
+    static const char* const floats = "spmm|sddmm|softmax|gat|backward|gemm|step|epoch";
+    char what[128];
+    CHECK(json_copy_text(json_member(r, "case"), what, sizeof what));
+    const bool within = strncmp(what, "SpMM", 4) == 0 || strncmp(what, "edge softmax", 12) == 0 || strncmp(what, "A B", 3) == 0;
+    const bool several = strcmp(entry, "threads") == 0 || strcmp(entry, "growth") == 0;
+    const double wanted = several ? within : options_choice(floats, entry) >= 0, is = json_number(json_member(r, "flops"));
+    bool good = CHECK(json_number(json_member(r, "bytes")) > 0) & CHECK((is > 0) == (wanted > 0)) & CHECK(is >= 0);
+    if (!good) printf("  %s: %s\n", entry, what);
+}
+
 TEST(every_entry_is_measured_and_its_answers_compared)
 {
     static const struct {
@@ -238,6 +251,7 @@ TEST(every_entry_is_measured_and_its_answers_compared)
         for (const char* r = json_begin(results); r; r = json_next(r)) {
             check_timing(r, 5);
             check_share(root, r);
+            check_least(r, entry[i].name);
             CHECK(json_number(json_member(r, "work")) > 0);
             CHECK(json_is_text(json_member(r, "bench"), entry[i].name));
         }
@@ -281,6 +295,37 @@ TEST(own_sizes_run_once_and_alone)
     CHECK(prints("err", "--heads 3: must divide --features 10"));
     CHECK_EQ(run("", "spmm --rows 2000000000 --degree 100000"), 1);
     CHECK(prints("err", "a block has less than 2^31"));
+}
+
+/* E edges, D targets, F columns, K heads, by README.md's table. */
+TEST(operations_are_counted_by_their_formula)
+{
+    enum { D = 300, E = 4 * D, F = 24, K = 3 };
+    static const struct {
+        const char *name, *begins; /* of the case */
+        double flops;
+    } row[] = {{"spmm", "mean", E * F + D * F},
+               {"spmm --heads 3", "weighted sum", 2 * E * F},
+               {"sddmm --heads 3", "dot", 2 * E * F},
+               {"softmax --heads 3", "heads 3", 5 * E * K},
+               {"gat --heads 3", "own block forward", (E + D) * (6 * K + 2 * F) + D * F},
+               {"gat --heads 3", "last hop backward", (E + D) * (9 * K + 4 * F) + 2 * D * F},
+               {"backward", "mean", 2 * E * F},
+               {"gemm", "A B", 2. * D * F * 256}};
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        char line[800], what[128];
+        snprintf(line, sizeof line, "%s --rows %d --degree 4 --sources 700 --features %d --once", row[i].name, D, F);
+        char* text = json_of(line);
+        bool found = false;
+        for (const char* r = json_begin(json_member(text ? json_first(text) : NULL, "results")); r; r = json_next(r)) {
+            if (!json_copy_text(json_member(r, "case"), what, sizeof what) || strncmp(what, row[i].begins, strlen(row[i].begins)) != 0)
+                continue;
+            found = true;
+            if (!CHECK_NEAR(json_number(json_member(r, "flops")), row[i].flops, 0)) printf("  %s: %s\n", row[i].name, what);
+        }
+        CHECK(found);
+        free(text);
+    }
 }
 
 TEST(without_memory_it_says_so)
@@ -791,6 +836,7 @@ int main(int argc, char** argv)
     RUN_SLOW(roofs_are_kept_with_all_samples);
     RUN_SLOW(every_entry_is_measured_and_its_answers_compared);
     RUN(own_sizes_run_once_and_alone);
+    RUN(operations_are_counted_by_their_formula);
     RUN_SLOW(without_memory_it_says_so);
     RUN(data_that_cannot_be_used_is_named);
     RUN(share_is_the_roofs_least_time_over_the_median);
