@@ -14,6 +14,7 @@ matplotlib.
     scale-*.svg    epochs on 1 to 256 devices, what takes them, --scale FILE.json, of ggnn-bench scale
                    and how far off published figures
     split-FILE.svg what a split moves, by partition          --split FILE.json ..., of ggnn-bench split
+    roofline.svg   operations a second by operations a byte  --roofline FILE.json, of ggnn-bench; --out may name the picture
     rivals.svg     how many times ours is as fast            --rivals, of bench/rivals/run.py
     loss.svg       loss against epochs, trained, validated   --log, of ggnn-train
 
@@ -21,6 +22,7 @@ Only what the files hold is drawn; each figure names the processor. Backgrounds 
 lines have a middle lightness."""
 
 import argparse
+import itertools
 import json
 import os
 import sys
@@ -34,6 +36,7 @@ from table import merged  # noqa: E402
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
+from matplotlib.ticker import EngFormatter  # noqa: E402
 
 TEXT, GRID = "#76818d", "#76818d55"
 OURS = "#3d85e0"
@@ -196,6 +199,72 @@ def draw_growth(result):
     axes.set_ylabel("nanoseconds each")
     axes.set_title("Cost of an edge, an id, a row against size\n" + machine_of(result), loc="left")
     axes.legend(fontsize=8.5)
+    return figure
+
+
+ROOFLINE_ROWS = 40  # names in a column beside the picture
+
+
+def roofs_by_threads(result):
+    """{threads: (copy, madd)} of those numbers of threads that both were measured with."""
+    value = {(r["name"], r["threads"]): r["value"] for r in result["roofs"] if r["size"] == 0}
+    return {t: (value["copy", t], value["madd", t]) for name, t in value if name == "copy" and ("madd", t) in value}
+
+
+def roofline_points(result):
+    """(name, bench, operations per byte, operations per second, rival) of each result that has operations and bytes."""
+    return [
+        (
+            f"{r['bench']}: {r['case']}, {r['threads']} T",
+            r["bench"],
+            r["flops"] / r["bytes"],
+            r["flops"] / r["median"],
+            r["rival"],
+        )
+        for r in result["results"]
+        if r.get("flops") and r["bytes"]
+    ]
+
+
+def draw_roof(axes, roofs, threads, ends, main):
+    """The least of copy's slope and madd's ceiling, which meet at the ridge."""
+    copy, madd = roofs
+    xs = sorted([ends[0], madd / copy, ends[1]])
+    axes.plot(xs, [min(copy * x, madd) for x in xs], "-" if main else ":", color=TEXT, linewidth=1.4)
+    bytes_, flops = EngFormatter("B/s", places=1)(copy), EngFormatter("FLOP/s", places=1)(madd)
+    place = {"xytext": (4, 14 if main else -14), "textcoords": "offset points", "fontsize": 8}
+    axes.annotate(f"copy {bytes_}, {threads} T", (ends[0], copy * ends[0]), ha="left", **place)
+    axes.annotate(f"madd {flops}, {threads} T", (ends[1], madd), ha="right", **place)
+
+
+def draw_roofline(result, path="the file"):
+    """Williams, Waterman & Patterson 2009. Points have numbers, the list beside has their names; rivals are hollow. The
+    roofs of the file's threads are solid, others dotted."""
+    points, roofs, most = roofline_points(result), roofs_by_threads(result), result["machine"]["threads"]
+    if not points:
+        return None
+    if most not in roofs:
+        sys.exit(f"{path}: no roofs copy and madd at {most} threads: ggnn-bench roof NAME ... measures them too")
+    figure, axes = plt.subplots(figsize=(8, 6))
+    xs = [x for _, _, x, _, _ in points] + [madd / copy for copy, madd in roofs.values()]
+    ends = (min(xs) / 2, max(xs) * 4)
+    for threads, pair in sorted(roofs.items()):
+        draw_roof(axes, pair, threads, ends, threads == most)
+    colour_of = dict(zip(dict.fromkeys(bench for _, bench, _, _, _ in points), itertools.cycle(COLOURS)))
+    for number, (name, bench, x, y, rival) in enumerate(points):
+        colour = colour_of[bench]
+        axes.plot([x], [y], "o", color=colour, markerfacecolor="none" if rival else colour, markersize=5)
+        axes.annotate(str(number + 1), (x, y), (3, 3), textcoords="offset points", fontsize=6)
+        at = (1.03 + 0.55 * (number // ROOFLINE_ROWS), 1 - number % ROOFLINE_ROWS / ROOFLINE_ROWS)
+        axes.annotate(f"{number + 1} {name}", at, xycoords="axes fraction", va="top", fontsize=6.5, color=colour)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlim(*ends)
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.yaxis.set_major_formatter(EngFormatter())
+    axes.set_xlabel("operations per byte, both by the minimal model")
+    axes.set_ylabel("operations per second")
+    axes.set_title("Roofline; hollow: rivals\n" + machine_of(result), loc="left")
     return figure
 
 
@@ -598,6 +667,7 @@ def draw_losses(logs):
 def options(argv=None):
     p = argparse.ArgumentParser(description="Figures of measured results, as SVG.")
     p.add_argument("--bench", help="JSON of ggnn-bench --json")
+    p.add_argument("--roofline", help="JSON of ggnn-bench --json, with the roofs copy and madd")
     p.add_argument("--hits", nargs="+", default=[], help="JSON of ggnn-bench cache --json")
     p.add_argument("--store", nargs="+", default=[], help="JSON of ggnn-bench store --json")
     p.add_argument("--placements", nargs="+", default=[], help="JSON of ggnn-bench store --json, a topology each")
@@ -607,27 +677,40 @@ def options(argv=None):
         "--rivals", nargs="+", help="JSON of bench/rivals/run.py; later ones' rows replace the first one's"
     )
     p.add_argument("--log", nargs="+", default=[], help="logs of ggnn-train --log")
-    p.add_argument("--out", default=".", help="folder of the figures")
+    p.add_argument("--out", default=".", help="folder of the figures; of --roofline alone also the picture, NAME.svg")
     p.add_argument("--png", action="store_true", help="also pictures on white and on dark, to look at")
-    return p.parse_args(argv)
+    args = p.parse_args(argv)
+    args.picture = "roofline"
+    if args.out.endswith(".svg"):
+        others = [args.bench, args.hits, args.store, args.placements, args.scale, args.split, args.rivals, args.log]
+        if not args.roofline or any(others):
+            p.error(f"--out {args.out}: is one picture, of --roofline alone")
+        folder, name = os.path.split(args.out)
+        args.out, args.picture = folder or ".", name[: -len(".svg")]
+    return args
 
 
 def read(path, mark):
-    with open(path) as file:
-        result = json.load(file)
-    if mark not in result:
+    try:
+        with open(path) as file:
+            result = json.load(file)
+    except (OSError, ValueError) as why:
+        sys.exit(f"{path}: {why}")
+    if not isinstance(result, dict) or mark not in result:
         sys.exit(f'{path}: has no "{mark}"')
     return result
 
 
-def main():
-    args = options()
+def main(argv=None):
+    args = options(argv)
     plt.rcParams.update(STYLE)
     os.makedirs(args.out, exist_ok=True)
     figures = {}
     if args.bench:
         result = read(args.bench, "ggnn_bench")
         figures.update(roofs=draw_roofs(result), threads=draw_threads(result), growth=draw_growth(result))
+    if args.roofline:
+        figures[args.picture] = draw_roofline(read(args.roofline, "ggnn_bench"), args.roofline)
     for path in args.hits:
         name = os.path.splitext(os.path.basename(path))[0]
         figures["hits-" + name] = draw_hits(read(path, "ggnn_bench"))
