@@ -19,7 +19,8 @@
    ROOFS. A backend lists what its machine can be asked for: {"copy", "B"}, {"rows", "B"}, {"madd", "FLOP"}.
    A roof is measured in the same run, when it is first needed, and kept by (name, size, threads). A case
    demands amounts of roofs; each gives a least time, amount / roof; the largest rules (add: their sum), and
-   the share of the roof is that least time over the median. So a share can be compared between runs, and a
+   the share of the roof is that least time over the median. Where that is over 110 %, the roof that rules is measured
+   again, twice at most, and the best stands. So a share can be compared between runs, and a
    demand must be something that no version of the operation can do without.
 
    MEMORY. bench_new and bench_defer undo themselves, last first, when the entry returns. */
@@ -98,6 +99,7 @@ typedef struct {
     const char* roof;         /* the roof that rules; NULL: none was demanded, or measured */
     int64_t     roof_size;
     double      roof_seconds; /* the least time by the roof (add: by all roofs) */
+    bool        disturbed;    /* the share stayed over 110 %, however often the roof was measured */
 } bench_result;
 
 /* Measures, prints a line, keeps the result until the program ends. NULL: an error (b->why), or a rival that

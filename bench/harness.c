@@ -10,6 +10,9 @@
 
 #include "common/memory.h"
 
+static const double SHARE_MOST = 1.1;
+enum { ROOF_AGAIN = 2 };
+
 /* ==== memory ============================================================================================ */
 
 bool bench_defer(bench* b, void (*undo)(void* context), void* context)
@@ -227,15 +230,12 @@ static bench_roof_value* find_roof(bench* b, const char* name, int64_t size, int
     return NULL;
 }
 
-static bench_roof_value* measure_roof(bench* b, const bench_roof_kind* kind, int64_t size, int32_t threads)
+static bool is_latency(const bench_roof_kind* kind) { return strcmp(kind->unit, "s") == 0; }
+
+/* Fills and prints v. */
+static bool measure_roof(bench* b, const bench_roof_kind* kind, int64_t size, int32_t threads, bench_roof_value* v)
 {
-    struct bench_state* s = b->state;
-    int32_t mark = s->num_undo;
-    bench_roof_value* v = &s->roof[s->num_roofs];
-    if (s->num_roofs == BENCH_ROOFS_MAX) {
-        error_set(&b->why, "more than %d roofs", BENCH_ROOFS_MAX);
-        return NULL;
-    }
+    int32_t mark = b->state->num_undo;
     memset(v, 0, sizeof *v);
     v->kind = kind;
     v->size = size;
@@ -244,14 +244,40 @@ static bench_roof_value* measure_roof(bench* b, const bench_roof_kind* kind, int
     bench_release(b, mark);
     if (!good) {
         memory_free(v->timing.sample);
-        return NULL;
+        return false;
     }
     find_median(&v->timing);
     v->amount = v->timing.kase.work;
-    v->value = strcmp(kind->unit, "s") == 0 ? v->timing.least / v->amount : v->amount / v->timing.least;
-    s->num_roofs++;
+    v->value = is_latency(kind) ? v->timing.least / v->amount : v->amount / v->timing.least;
+    v->measured = 1;
     bench_print_roof(b, v);
-    return v;
+    return true;
+}
+
+static bench_roof_value* add_roof(bench* b, const bench_roof_kind* kind, int64_t size, int32_t threads)
+{
+    struct bench_state* s = b->state;
+    if (s->num_roofs == BENCH_ROOFS_MAX) {
+        error_set(&b->why, "more than %d roofs", BENCH_ROOFS_MAX);
+        return NULL;
+    }
+    return measure_roof(b, kind, size, threads, &s->roof[s->num_roofs]) ? &s->roof[s->num_roofs++] : NULL;
+}
+
+/* The better of what it was and a new measurement. */
+static bool measure_again(bench* b, bench_roof_value* v)
+{
+    bench_roof_value other;
+    const int32_t measured = v->measured + 1;
+    if (!measure_roof(b, v->kind, v->size, v->threads, &other)) return false;
+    if (is_latency(v->kind) ? other.value < v->value : other.value > v->value) {
+        const bench_roof_value worse = *v;
+        *v = other;
+        other = worse;
+    }
+    memory_free(other.timing.sample);
+    v->measured = measured;
+    return true;
 }
 
 double bench_roof(bench* b, const char* name, int64_t size, int32_t threads)
@@ -259,7 +285,7 @@ double bench_roof(bench* b, const char* name, int64_t size, int32_t threads)
     const bench_roof_kind* kind = roof_kind(b, name);
     bench_roof_value* v = find_roof(b, name, size, threads);
     if (b->o.once || !kind) return 0;
-    if (!v) v = measure_roof(b, kind, size, threads);
+    if (!v) v = add_roof(b, kind, size, threads);
     return v ? v->value : 0;
 }
 
@@ -267,11 +293,13 @@ double bench_roof(bench* b, const char* name, int64_t size, int32_t threads)
 static void find_ruling(bench* b, bench_result* r)
 {
     double largest = 0;
+    r->roof = NULL;
+    r->roof_seconds = 0;
     for (int i = 0; i < BENCH_DEMANDS && r->kase.demand[i].roof; i++) {
         const bench_demand* d = &r->kase.demand[i];
         double roof = bench_roof(b, d->roof, d->size, r->kase.threads), seconds;
         if (roof <= 0) continue;
-        seconds = strcmp(roof_kind(b, d->roof)->unit, "s") == 0 ? d->amount * roof : d->amount / roof;
+        seconds = is_latency(roof_kind(b, d->roof)) ? d->amount * roof : d->amount / roof;
         if (seconds > largest) {
             largest = seconds;
             r->roof = d->roof;
@@ -282,6 +310,18 @@ static void find_ruling(bench* b, bench_result* r)
 }
 
 double bench_share(const bench_result* r) { return r->roof_seconds > 0 ? r->roof_seconds / r->median : NAN; }
+
+/* A share over 110 %: the roof may have been measured while another program ran. Earlier cases keep their shares. */
+static bool settle_share(bench* b, bench_result* r)
+{
+    find_ruling(b, r); /* of two cases in turns the first may have raised a roof */
+    for (int again = 0; again < ROOF_AGAIN && bench_share(r) > SHARE_MOST; again++) {
+        if (!measure_again(b, find_roof(b, r->roof, r->roof_size, r->kase.threads))) return false;
+        find_ruling(b, r);
+    }
+    r->disturbed = bench_share(r) > SHARE_MOST;
+    return !b->why.text[0];
+}
 
 /* ==== cases ============================================================================================= */
 
@@ -304,12 +344,14 @@ static bench_result* begin_result(bench* b, const bench_case* c, int32_t place)
 /* Keeps it, where its samples were good. */
 static bool end_result(bench* b, bench_result* r, bool good)
 {
+    if (good) find_median(r);
+    good = good && settle_share(b, r);
+    use_threads(b->threads); /* a roof's were others */
     if (!good) {
         memory_free(r->sample);
         r->sample = NULL;
         return false;
     }
-    find_median(r);
     b->state->num_results++;
     bench_print_result(b, r);
     return true;
@@ -320,9 +362,7 @@ const bench_result* bench_measure(bench* b, const bench_case* c)
     if (c->rival && (b->o.once || b->o.own)) return NULL;
     bench_result* r = begin_result(b, c, b->state->num_results);
     if (!r) return NULL;
-    const bool good = take_samples(b, r);
-    use_threads(b->threads);
-    return end_result(b, r, good) ? r : NULL;
+    return end_result(b, r, take_samples(b, r)) ? r : NULL;
 }
 
 /* The median of the turns' ratios, and their quartiles. */

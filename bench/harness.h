@@ -13,6 +13,7 @@ typedef struct {
     int32_t threads;
     double amount;        /* of a run, in the kind's unit */
     double value;         /* amount a second; of unit "s": seconds */
+    int32_t measured;     /* how often: this is the best */
     bench_result timing;
 } bench_roof_value;
 

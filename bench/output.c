@@ -74,8 +74,8 @@ void bench_print_result(bench* b, const bench_result* r)
     snprintf(range, sizeof range, "%s - %s", bench_time_text(least, r->least), bench_time_text(most, r->most));
     if (c->bytes > 0) snprintf(bytes, sizeof bytes, "%.1f", 1e-9 * c->bytes / r->median);
     if (r->roof_seconds > 0)
-        snprintf(share, sizeof share, "%.0f %% of %s%s", 100 * bench_share(r),
-                 c->add ? "all, most: " : "", roof_name(roof, r->roof, r->roof_size));
+        snprintf(share, sizeof share, "%.0f %% of %s%s%s", 100 * bench_share(r), c->add ? "all, most: " : "",
+                 roof_name(roof, r->roof, r->roof_size), r->disturbed ? ", disturbed" : "");
     fprintf(b->state->out, "  %-42s %2d %10s %21s %16s %8s  %s\n", name, (int)c->threads,
             bench_time_text(median, r->median), range, rate_text(rate, c->work / r->median, c->unit), bytes, share);
     fflush(b->state->out);
@@ -183,6 +183,7 @@ static void put_roof(json* j, const bench_roof_value* r)
     json_string(j, "unit", r->kind->unit);
     json_real(j, "value", r->value);
     json_real(j, "amount", r->amount);
+    json_int(j, "measured", r->measured);
     put_samples(j, &r->timing);
     json_end_object(j);
 }
@@ -223,6 +224,7 @@ static void put_result(json* j, const bench* b, const bench_result* r)
     json_bool(j, "roofs_added", c->add);
     json_real(j, "roof_seconds", r->roof_seconds);
     json_real(j, "share", bench_share(r));
+    json_bool(j, "disturbed", r->disturbed);
     put_samples(j, r);
     json_end_object(j);
 }
@@ -405,6 +407,7 @@ static void put_line(csv* to, const bench* b, const bench_result* r)
     csv_int(to, r->roof_size);
     csv_real(to, r->roof_seconds);
     csv_real(to, bench_share(r));
+    csv_bool(to, r->disturbed);
     csv_end_line(to);
 }
 
@@ -414,7 +417,7 @@ bool bench_write_csv(bench* b)
     if (!text_file_begin(&f, b->o.csv, &b->why)) return false;
     csv to = {.out = f.out};
     fputs("bench,case,threads,rival,cold,unit,work,bytes,flops,median,least,most,samples,work_per_second,"
-          "bytes_per_second,flops_per_second,roof,roof_size,roof_seconds,share\n",
+          "bytes_per_second,flops_per_second,roof,roof_size,roof_seconds,share,disturbed\n",
           f.out);
     for (int32_t i = 0; i < b->state->num_results; i++) put_line(&to, b, &b->state->result[i]);
     return text_file_end(&f, &b->why);
