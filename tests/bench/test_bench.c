@@ -539,6 +539,9 @@ TEST(a_share_that_stays_over_110_per_cent_is_disturbed)
     CHECK_NEAR(b.state->roof[0].timing.most, 1, 1e-12);
     CHECK_NEAR(bench_share(&b.state->result[1]), 1.25, 1e-12);
     CHECK(!b.state->result[0].disturbed && b.state->result[1].disturbed);
+    bench_case c = {.what = "third", .run = run_nothing, .work = 10, .unit = "edges", .demand = {{"units", 0, 1000}}};
+    CHECK(bench_measure(&b, &c)->disturbed);
+    CHECK_EQ(asked, 36); /* nor for a later case */
     fclose(b.state->out);
     b.state->out = fopen(folder_path(table, "table"), "w");
     bench_print_result(&b, &b.state->result[0]);
