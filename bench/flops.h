@@ -12,11 +12,11 @@ typedef enum {
     FLOPS_ADD,          /* scores of both ends, added */
     FLOPS_SOFTMAX,      /* per edge and head: comparison, subtraction, exp, addition, division */
     FLOPS_SOFTMAX_BACK, /* multiplication and addition of the sum, subtraction, multiplication */
-    FLOPS_GAT,          /* per edge, the target's own too, and head: addition, slope, comparison, subtraction, exp, addition; per
-                           element: multiplication and addition; a division per element out */
-    FLOPS_GAT_BACK,     /* per edge, the target's own too, and head: addition, slope, subtraction, exp; subtraction, multiplication,
-                           slope; two additions; per element: two multiplications, two additions. Per target's element: its
-                           gradient times its output, added */
+    FLOPS_GAT,          /* per edge, the target's own too, and head: addition, slope, comparison, subtraction, exp,
+                           addition; per element: multiplication and addition; a division per element out */
+    FLOPS_GAT_BACK,     /* per edge, the target's own too, and head: addition, slope, subtraction, exp; subtraction,
+                           multiplication, slope; two additions; per element: two multiplications, two additions. Per
+                           target's element: its gradient times its output, added */
     FLOPS_ADAM          /* per parameter, which are `edges` here: trainer/cpu/optimiser.c */
 } flops_of;
 
