@@ -1,6 +1,8 @@
 #include "datasets/node_array.h"
 
 #include <inttypes.h>
+#include <math.h>
+#include <string.h>
 
 #include "datasets/arrays.h"
 #include "ggnn_plan.h"
@@ -52,5 +54,38 @@ bool node_owners(int32_t* owner, int32_t* parts, const char* path, int64_t nodes
         }
     }
     if (good && !*parts) *parts = (int32_t)largest + 1;
+    return close_nodes(&a, good, why);
+}
+
+/* ---- scores --------------------------------------------------------------------------------------------------- */
+
+/* The order of finite and infinite floats as integers: of positive ones the bits are in order, of negative ones in reverse. */
+static int64_t key_of(double score)
+{
+    int64_t bits;
+    memcpy(&bits, &score, sizeof bits);
+    return bits < 0 ? INT64_MIN - bits : bits; /* -0 has 0's key */
+}
+
+static bool read_real_keys(array* a, int64_t* key, int64_t first, int64_t count, const char* path, error* why)
+{
+    double piece[CHUNK];
+    if (!array_doubles(a, piece, count, why)) return false;
+    for (int64_t i = 0; i < count; i++) {
+        if (isnan(piece[i])) return error_set(why, "%s: element %" PRId64 ": nan is no score", path, first + i);
+        key[i] = key_of(piece[i]);
+    }
+    return true;
+}
+
+bool node_scores(int64_t* key, const char* path, int64_t nodes, error* why)
+{
+    array a;
+    if (!open_nodes(&a, path, "scores", true, nodes, why)) return false;
+    bool good = true;
+    for (int64_t done = 0, some; good && done < nodes; done += some) {
+        some = nodes - done < CHUNK ? nodes - done : CHUNK;
+        good = a.h.kind == 'f' ? read_real_keys(&a, key + done, done, some, path, why) : array_ints(&a, key + done, some, why);
+    }
     return close_nodes(&a, good, why);
 }

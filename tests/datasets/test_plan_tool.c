@@ -45,6 +45,21 @@ static void make_graphs(void)
     CHECK_EQ(run("", with(line, "generate citation %s --nodes 4000 --edges 32000 --features 8 --seed 2%s", other, "")), 0);
 }
 
+/* A .npy file of `count` elements of 4 or 8 bytes, integers or the bits of floats; type ">i4": the larger bytes first. */
+static void put_array(const char* path, const char* type, const int64_t* value, int64_t count)
+{
+    const int size = type[2] - '0';
+    char shape[30];
+    bytes data = {0};
+    snprintf(shape, sizeof shape, "%lld,", (long long)count);
+    for (int64_t i = 0; i < count; i++)
+        for (int k = 0; k < size; k++) put_number(&data, (uint64_t)value[i] >> 8 * (type[0] == '>' ? size - 1 - k : k) & 255, 1);
+    bytes file = npy_of(type, shape, false, data.data, data.size);
+    write_file(path, file.data, file.size);
+    drop(&data);
+    drop(&file);
+}
+
 /* ---- place ----------------------------------------------------------------------------------------------------- */
 
 /* As a DGX-1V prints it, with network cards, a header that is underlined, affinities and a legend. */
@@ -487,6 +502,13 @@ TEST(rank_and_partition_refuse_what_cannot_be_meant)
     CHECK(prints("err", "--balance edges: --method mincut weighs no nodes; metis does"));
     CHECK_EQ(tool_on("partition", "--fanout 1,1,1,1,1,1,1,1,1"), 2);
     CHECK_EQ(tool_on("partition", with(line, "--out %s%s", graph, "")), 2);
+    CHECK_EQ(tool_on("rank", "--by file"), 2);
+    CHECK_STR(printed("err"), "ggnn-data: rank: --by file reads --from FILE.npy: give it\n");
+    CHECK_EQ(tool_on("rank", "--by degree --from own.npy"), 2);
+    CHECK_STR(printed("err"), "ggnn-data: rank: --from own.npy: --by degree reads no file\n");
+    put_text(own, "mine");
+    CHECK_EQ(tool_on("rank", with(line, "--by file --from %s --out %s", own, own)), 2);
+    CHECK(prints("err", ": that is what --from reads\n"));
     CHECK_EQ(tool_on("partition", "--method file"), 2);
     CHECK_STR(printed("err"), "ggnn-data: partition: --method file reads --from FILE.npy: give it\n");
     CHECK_EQ(tool_on("partition", "--method mod --from own.npy"), 2);
@@ -987,6 +1009,134 @@ TEST(rank_prints_and_writes_what_epochs_read)
     }
 }
 
+/* ---- and by scores of a user's own */
+
+typedef struct { /* node v's: an integer, or a float's bits */
+    int64_t bits;
+    double real;
+} score;
+
+static score score_of(const char* type, int v)
+{
+    static const int64_t whole[] = {0, -1, 1, INT64_MAX, INT64_MIN, INT64_C(1) << 60, (INT64_C(1) << 60) + 1, -(INT64_C(1) << 60) - 1};
+    static const int32_t narrow[] = {0, -1, 1, INT32_MAX, INT32_MIN, 1 << 24, (1 << 24) + 1, -77};
+    static const double real[] = {0, -0., 1, 1 + 0x1p-52, -1, -1 - 0x1p-52, INFINITY, -INFINITY, 0x1p-1074, -0x1p-1074, 1e300};
+    static const float single[] = {0, -0.f, 1, 1 + 0x1p-23f, -1, -1 - 0x1p-23f, INFINITY, -INFINITY, 0x1p-149f, -0x1p-149f, 1e30f};
+    const int at = v * v + v / 3, eleventh = at % 11;
+    score s = {type[2] == '8' ? whole[at % 8] : narrow[at % 8], 0};
+    if (type[1] == 'i') return s;
+    s.real = type[2] == '8' ? real[eleventh] : (double)single[eleventh];
+    if (type[2] == '8') memcpy(&s.bits, &real[eleventh], 8);
+    else memcpy(&s.bits, &single[eleventh], 4);
+    return s;
+}
+
+/* All bits of a score count; equal ones, 0 and -0, go by id. */
+TEST(a_ranking_by_scores_has_their_order_whatever_their_type)
+{
+    static const char* const types[] = {"<i4", "<i8", "<f4", "<f8", ">i4", ">i8", ">f4", ">f8"};
+    for (int i = 0; i < 16; i++) {
+        const char* type = types[i / 2];
+        int64_t bits[MANY];
+        ggnn_node rank[MANY];
+        char line[2000], path[700];
+        dataset d;
+        ranking r;
+        error why = {""};
+        make_random(i % 3);
+        for (int v = 0; v < MANY; v++) {
+            const score mine = score_of(type, v);
+            bits[v] = mine.bits;
+            rank[v] = 0;
+            for (int u = 0; u < MANY; u++) {
+                const score his = score_of(type, u);
+                const bool more = type[1] == 'f' ? his.real > mine.real : his.bits > mine.bits;
+                const bool less = type[1] == 'f' ? his.real < mine.real : his.bits < mine.bits;
+                rank[v] += more || (!less && u < v);
+            }
+        }
+        put_array(own, type, bits, MANY);
+        snprintf(path, sizeof path, "%s.rank", made);
+        snprintf(line, sizeof line, "rank %s --by file --from %s%s", made, own, i % 2 ? " --json" : "");
+        CHECK_EQ(run("", line), 0);
+        expect(NULL);
+        if (i % 2) expect("{\n  \"file\": \"%s\",\n  \"by\": \"file\",\n  \"num_nodes\": %d,\n  \"hits\": []\n}\n", path, MANY);
+        else expect("%s: %d nodes ranked by file\n", path, MANY);
+        CHECK(prints_what_is_expected());
+        CHECK(dataset_open(&d, made, &why) && ranking_open(&r, path, &d, &why));
+        if (!CHECK(memcmp(r.rows, rank, sizeof rank) == 0 && memcmp(r.lists, rank, sizeof rank) == 0)) printf("  %s\n", type);
+        CHECK(strcmp(r.made_by, "file") == 0 && !r.cached);
+        ranking_close(&r);
+        dataset_close(&d);
+    }
+}
+
+TEST(scores_that_are_none_are_refused_by_index_and_value)
+{
+    static const struct {
+        const char *type, *shape;
+        int64_t at, bits;
+        const char* words; /* behind the file's name */
+    } of[] = {{"<f8", "70,", 69, INT64_C(0x7FF8000000000000), ": element 69: nan is no score\n"},
+              {"<f4", "70,", 3, 0xFFC00000, ": element 3: nan is no score\n"},
+              {"<f4", "69,", 0, 0, ": 69 scores; the graph has 70 nodes\n"},
+              {"<f8", "71,", 0, 0, ": 71 scores; the graph has 70 nodes\n"},
+              {"<f8", "70, 1", 0, 0, ": shape (70, 1); one dimension, a number per node, is expected\n"},
+              {"<f2", "70,", 0, 0, ": elements of type 'f2'; scores are int32, int64, float32 or float64\n"},
+              {"<u8", "70,", 0, 0, ": elements of type 'u8'; scores are int32, int64, float32 or float64\n"}};
+    char line[2000], path[700], words[900];
+    folder_path(path, "not made");
+    make_random(0);
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        const int width = of[i].type[2] - '0';
+        bytes data = {0};
+        for (int k = 0; k < atoi(of[i].shape); k++) put_number(&data, k == of[i].at ? (uint64_t)of[i].bits : 0, width);
+        bytes file = npy_of(of[i].type, of[i].shape, false, data.data, data.size);
+        write_file(own, file.data, file.size);
+        snprintf(line, sizeof line, "rank %s --by file --from %s --out '%s'", made, own, path);
+        snprintf(words, sizeof words, "ggnn-data: %s%s", own, of[i].words);
+        CHECK_EQ(run("", line), 1);
+        if (!CHECK(prints("err", words)) || !CHECK(access(path, F_OK) != 0 && temporaries() == 0)) printf("  %s\n", of[i].type);
+        drop(&data);
+        drop(&file);
+    }
+}
+
+/* More than are read at once: the last wrong one has its own index, and the order is that of all. */
+TEST(arrays_longer_than_a_piece_are_read_to_their_end)
+{
+    static int64_t value[4000];
+    dataset d;
+    ranking r;
+    partition p;
+    error why = {""};
+    char line[2000], path[700];
+    for (int v = 0; v < 4000; v++) value[v] = v % 7;
+    put_array(own, "<i8", value, 4000);
+    CHECK_EQ(tool_on("partition", with(line, "--method file --from %s --out %s", own, made)), 0);
+    CHECK(dataset_open(&d, graph, &why) && partition_open(&p, made, &d, &why));
+    CHECK_EQ(p.parts, 7);
+    for (int v = 0; v < 4000; v++) CHECK_EQ(p.owner[v], v % 7);
+    partition_close(&p);
+    for (int form = 0; form < 2; form++) {
+        for (int v = 0; v < 4000; v++) {
+            const double real = v / 2.;
+            value[v] = v;
+            if (form) memcpy(&value[v], &real, 8);
+        }
+        put_array(own, form ? "<f8" : "<i8", value, 4000);
+        CHECK_EQ(tool_on("rank", with(line, "--by file --from %s --out %s", own, made)), 0);
+        CHECK(ranking_open(&r, made, &d, &why));
+        for (int v = 0; v < 4000; v++) CHECK_EQ(r.rows[v], 3999 - v);
+        ranking_close(&r);
+    }
+    value[3998] = INT64_C(0x7FF8000000000000);
+    put_array(own, "<f8", value, 4000);
+    CHECK_EQ(tool_on("rank", with(line, "--by file --from %s --out %s", own, folder_path(path, "not-made"))), 1);
+    CHECK(prints("err", ": element 3998: nan is no score\n"));
+    dataset_close(&d);
+}
+
 /* ---- partitions likewise */
 
 /* Nodes that up to so many hops reach from the training nodes of a part. */
@@ -1092,27 +1242,12 @@ static ggnn_graph both_ways(const dataset* d, int64_t indptr[MANY + 1], ggnn_nod
     return ggnn_graph_plain(indptr, indices, NULL, MANY, n);
 }
 
-/* A .npy file of `count` integers of `size` bytes; big: the larger bytes first. */
-static void put_owners(const char* path, const int64_t* value, int64_t count, int size, bool big)
-{
-    char type[8], shape[30];
-    bytes data = {0};
-    snprintf(type, sizeof type, "%ci%d", big ? '>' : '<', size);
-    snprintf(shape, sizeof shape, "%lld,", (long long)count);
-    for (int64_t i = 0; i < count; i++)
-        for (int k = 0; k < size; k++) put_number(&data, (uint64_t)value[i] >> 8 * (big ? size - 1 - k : k) & 255, 1);
-    bytes file = npy_of(type, shape, false, data.data, data.size);
-    write_file(path, file.data, file.size);
-    drop(&data);
-    drop(&file);
-}
-
 /* A partition that no method of the program makes: by the squares of ids. */
-static void divide_by_squares(int32_t owner[MANY], int32_t parts, int size, bool big)
+static void divide_by_squares(int32_t owner[MANY], int32_t parts, const char* type)
 {
     int64_t wide[MANY];
     for (int v = 0; v < MANY; v++) wide[v] = owner[v] = v == 0 ? parts - 1 : v * v % parts;
-    put_owners(own, wide, MANY, size, big);
+    put_array(own, type, wide, MANY);
 }
 
 static void divide_by_hand(int32_t owner[MANY], int64_t* closures, const part_line* l, const dataset* d)
@@ -1172,7 +1307,7 @@ TEST(partition_prints_and_writes_what_its_method_gives)
         make_random((int)(i + i / 6) % 3);
         if (!CHECK(dataset_open(&d, made, &why))) return;
         snprintf(path, sizeof path, "%s.%s", made, i % 3 ? "part" : "other");
-        if (file) divide_by_squares(owner, l->parts, i % 2 ? 4 : 8, i % 4 > 1);
+        if (file) divide_by_squares(owner, l->parts, i % 4 == 0 ? "<i4" : i % 4 == 1 ? "<i8" : i % 4 == 2 ? ">i4" : ">i8");
         snprintf(line, sizeof line, "partition %s %s %s%s %s%s %s", made, l->options, file ? "--from " : "", file ? own : "",
                  i % 3 ? "" : "--out ", i % 3 ? "" : path, i % 2 ? "--json" : "");
         bool good = CHECK_EQ(run("", line), 0) && CHECK(partition_open(&p, path, &d, &why));
@@ -1251,11 +1386,11 @@ TEST(a_file_of_owners_is_whole)
         const char* words;
     } of[] = {{-1, ": 407 bytes, but its shape needs 408 (truncated?)\n"}, {-280, ": 128 bytes, but its shape needs 408"},
               {4, ": 412 bytes, but its shape needs 408"}, {-400, ""}, {-408, ""}};
-    int64_t owner[MANY] = {0};
+    static const int64_t owner[MANY];
     char line[2000], words[900];
     bytes all = {0};
     make_random(0);
-    put_owners(own, owner, MANY, 4, false);
+    put_array(own, "<i4", owner, MANY);
     put_file_bytes(&all, own);
     put(&all, "more", 4);
     if (!CHECK_EQ(all.size, 412)) return;
@@ -1635,21 +1770,22 @@ TEST(a_report_that_cannot_be_written_is_an_error)
 
 TEST(every_allocation_may_fail)
 {
-    char by_file[700];
-    const char* const command[] = {"rank --fanout 3,3", "partition --method mincut", "partition --method pagraph", by_file, "place",
-                                   "reorder", "partition --method metis --balance edges --fanout 3,3"};
-    const int commands = tool_on("partition", "--method metis") == 0 ? 7 : 6;
+    char by_file[700], by_score[700];
+    const char* const command[] = {"rank --fanout 3,3", "partition --method mincut", "partition --method pagraph", by_file, by_score,
+                                   "place", "reorder", "partition --method metis --balance edges --fanout 3,3"};
+    const int commands = tool_on("partition", "--method metis") == 0 ? 8 : 7;
     static const int64_t owner[4000];
-    put_owners(own, owner, 4000, 8, false);
+    put_array(own, "<i8", owner, 4000);
     snprintf(by_file, sizeof by_file, "partition --method file --from %s", own);
+    snprintf(by_score, sizeof by_score, "rank --by file --from %s", own);
     put_text(topology, "700\n");
     for (int c = 0; c < commands; c++) {
         int n = 1, code = 1;
         for (; n < 60 && code != 0; n++) {
             char before[100], line[2000];
             snprintf(before, sizeof before, "GGNN_TEST_FAIL_ALLOCATION=%d", n);
-            snprintf(line, sizeof line, c < 4 || c == 6 ? "%s %s --out %s" : c == 4 ? "%s %s" : "%s %s %s", command[c],
-                     c == 4 ? topology : graph, made);
+            snprintf(line, sizeof line, c < 5 || c == 7 ? "%s %s --out %s" : c == 5 ? "%s %s" : "%s %s %s", command[c],
+                     c == 5 ? topology : graph, made);
             remove(made);
             code = run(before, line);
             CHECK(code == 0 || (code == 1 && access(made, F_OK) != 0 && prints("err", "memory")));
@@ -1689,6 +1825,9 @@ int main(int argc, char** argv)
     RUN(rank_and_partition_refuse_what_cannot_be_meant);
     RUN(partitions_are_written_beside_the_graph_and_their_figures_printed);
     RUN(rank_prints_and_writes_what_epochs_read);
+    RUN(a_ranking_by_scores_has_their_order_whatever_their_type);
+    RUN(scores_that_are_none_are_refused_by_index_and_value);
+    RUN(arrays_longer_than_a_piece_are_read_to_their_end);
     RUN(partition_prints_and_writes_what_its_method_gives);
     RUN(owners_that_are_none_are_refused_by_index_and_value);
     RUN(a_file_of_owners_is_whole);
