@@ -141,7 +141,8 @@ static bool put_dual(bench* b, caches* c, const bench_table* t, ggnn_method meth
 static const ggnn_node* rank_by(caches* c, int by)
 {
     if (c->fixed[by]) return c->fixed[by];
-    hotness_rank(c->rank, c->work, (hotness_policy)by, by == HOTNESS_OPTIMAL ? c->read : c->before, NULL, c->graph.whole.indptr, SEED, c->graph.num_nodes);
+    hotness_rank(c->rank, c->work, (hotness_policy)by, by == HOTNESS_OPTIMAL ? c->read : c->before, NULL,
+                 c->graph.whole.indptr, SEED, c->graph.num_nodes);
     return c->rank;
 }
 

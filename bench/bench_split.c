@@ -124,7 +124,8 @@ static bool read_own(bench* b, splits* s)
     if (!there)
         return error_set(&b->why, "--with %s: it has %d part%s; split counts 2, 4 and 8", b->o.with, (int)s->own_parts,
                          s->own_parts == 1 ? "" : "s");
-    snprintf(text, sizeof text, "%s has %d parts: no figure of it where P is another number", with_name(s->own_name, &b->o), (int)s->own_parts);
+    snprintf(text, sizeof text, "%s has %d parts: no figure of it where P is another number", with_name(s->own_name, &b->o),
+             (int)s->own_parts);
     bench_say(b, text);
     return true;
 }

@@ -199,7 +199,8 @@ static bool rank_nodes(bench* b, store* s)
     const int64_t n = s->data->graph.num_nodes;
     ggnn_node* own[TIERS_KINDS];
     if (!with_ranking(b, &own[TIERS_FEATURES], &own[TIERS_GRAPH])) return false;
-    for (int kind = 0; own[TIERS_GRAPH] && kind < TIERS_KINDS; kind++) memcpy(s->rank[kind], own[kind], (size_t)n * sizeof *own[kind]);
+    for (int kind = 0; own[TIERS_GRAPH] && kind < TIERS_KINDS; kind++)
+        memcpy(s->rank[kind], own[kind], (size_t)n * sizeof *own[kind]);
     for (int64_t v = 0; own[TIERS_GRAPH] && v < n; v++) s->order[own[TIERS_GRAPH][v]] = (ggnn_node)v;
     if (own[TIERS_GRAPH]) return true;
     for (int32_t me = 0; me < s->devices; me++)

@@ -40,7 +40,8 @@ static bool check_names(const bench_options* o, error* why)
 {
     const file_read input[] = {{o->data, "the data"}, {o->inputs, "what --inputs reads"}, {o->topology, "the topology"},
                                {o->with, "what --with reads"}, {o->check, "what --check reads"}, {o->plugin, "the plug-in"}};
-    if (!same_file_as_none("--json", o->json, input, 6, why) || !same_file_as_none("--markdown", o->markdown, input, 6, why)) return false;
+    if (!same_file_as_none("--json", o->json, input, 6, why) || !same_file_as_none("--markdown", o->markdown, input, 6, why))
+        return false;
     return !same_file(o->json, o->markdown) || error_set(why, "--markdown %s: --json writes there", o->markdown);
 }
 

@@ -331,7 +331,8 @@ static bool settings_agree(const settings* set, error* why)
         return error_set(why, "--extract: --method %s divides all nodes; pagraph's parts have training nodes, and all that these reach",
                          method_name(set));
     if (set->method == BY_FILE && !set->from) return error_set(why, "--method file reads --from FILE.npy: give it");
-    if (set->method != BY_FILE && set->from) return error_set(why, "--from %s: --method %s reads no file", set->from, method_name(set));
+    if (set->method != BY_FILE && set->from)
+        return error_set(why, "--from %s: --method %s reads no file", set->from, method_name(set));
     return true;
 }
 
@@ -355,7 +356,8 @@ int partition_main(int argc, char** argv)
     settings set = {DIVIDE_MINCUT, DIVIDE_VERTICES, 4, 2, 100000, 10, 5, 0, 10, 1024, 1, {3, {15, 10, 5}},
                     NULL, NULL, false, false, false};
     const option table[] = {
-        {"parts", OPTION_INT, &set.parts, 1, GGNN_PARTS_MAX, "P", "into how many; without it --method file takes the largest number + 1", &set.parts_given},
+        {"parts", OPTION_INT, &set.parts, 1, GGNN_PARTS_MAX, "P",
+         "into how many; without it --method file takes the largest number + 1", &set.parts_given},
         {"method", OPTION_CHOICE, &set.method, 0, 0, DIVIDE_METHODS "|file", "how to divide", NULL},
         {"from", OPTION_TEXT, &set.from, 0, 0, "FILE", "file: a .npy array, the part of each node", NULL},
         {"balance", OPTION_CHOICE, &set.balance, 0, 0, DIVIDE_BALANCES, "metis: what parts have equally many of", NULL},

@@ -21,8 +21,9 @@ static const char text[] =
     "  optimal   by how often training's own first K epochs do, with this seed, fanout and batch\n"
     "  dual      as presc, and fills --cache-bytes with what saves most time a byte (DUCATI), by --slopes\n"
     "  random    at random\n"
-    "  file      by your own scores: --from SCORE.npy has one per node, a vector of int32, int64, float32 or float64. The highest\n"
-    "            is the hottest, equal ones go by id. An order of ids is a score, too: in NumPy, score[order] = -arange(N)\n"
+    "  file      by your own scores: --from SCORE.npy has one per node, a vector of int32, int64, float32 or float64. The\n"
+    "            highest is the hottest, equal ones go by id. An order of ids is a score, too: in NumPy,\n"
+    "            score[order] = -arange(N)\n"
     "presc, optimal and dual print what share of the reads counted the hottest nodes take.";
 
 enum { BY_FILE = HOTNESS_NUM_POLICIES };
@@ -41,7 +42,7 @@ typedef struct {
     const settings* set;
     dataset data;
     ggnn_graph graph;
-    int64_t *rows, *lists;             /* (N) what they are ranked by; aligraph: in-degrees over out-degrees; file: keys of scores */
+    int64_t *rows, *lists;             /* (N) what they are ranked by; aligraph: in-degrees over out-degrees; file: keys */
     ggnn_node *rank_rows, *rank_lists; /* (N) */
     ggnn_node* work;                   /* (2 N) */
     ggnn_dual_fill fill;
@@ -98,7 +99,7 @@ static void rank_all(job* r)
         r->fill = ggnn_fill_dual(r->rank_rows, r->rank_lists, &dual, n, r->work);
         return;
     }
-    const hotness_policy by = r->set->by == BY_FILE ? HOTNESS_DEGREE : (hotness_policy)r->set->by; /* both: by falling value, then id */
+    const hotness_policy by = r->set->by == BY_FILE ? HOTNESS_DEGREE : (hotness_policy)r->set->by; /* both: by value, then id */
     const int64_t* indptr = r->graph.whole.indptr;
     hotness_rank(r->rank_rows, r->work, by, r->rows, r->lists, indptr, (uint64_t)r->set->seed, n);
     if (is_counted(r->set)) hotness_rank(r->rank_lists, r->work, by, r->lists, NULL, indptr, 0, n);

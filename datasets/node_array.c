@@ -47,8 +47,8 @@ bool node_owners(int32_t* owner, int32_t* parts, const char* path, int64_t nodes
         good = array_ints(&a, piece, some, why);
         for (int64_t i = 0; good && i < some; i++) {
             if (piece[i] < 0 || piece[i] >= below)
-                good = error_set(why, "%s: element %" PRId64 ": owner %" PRId64 " is outside [0, %d)%s", path, done + i, piece[i],
-                                 (int)below, *parts ? "" : ", the most parts that there may be");
+                good = error_set(why, "%s: element %" PRId64 ": owner %" PRId64 " is outside [0, %d)%s", path, done + i,
+                                 piece[i], (int)below, *parts ? "" : ", the most parts that there may be");
             owner[done + i] = good ? (int32_t)piece[i] : -1;
             if (piece[i] > largest) largest = piece[i];
         }

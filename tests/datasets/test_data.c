@@ -2247,7 +2247,8 @@ TEST(help_says_the_default_of_every_option)
          "--closure-limit", " [100000]"},
         {"sample", "--table", " [auto]", "--backend", " [cpu]", "--trace", "", "--json", "", "--last-hop-global", ""},
         {"rank", "--from", "", "--out", "", "--json", ""},
-        {"partition", "--from", "", "--passes", " [10]", "--slack", " [5]", "--split", " [0]", "--out", "", "--extract", "", "--json", ""}};
+        {"partition", "--from", "", "--passes", " [10]", "--slack", " [5]", "--split", " [0]", "--out", "", "--extract", "", "--json",
+         ""}};
     static const struct {
         const char* command;
         int options;

@@ -53,7 +53,8 @@ static void put_array(const char* path, const char* type, const int64_t* value, 
     bytes data = {0};
     snprintf(shape, sizeof shape, "%lld,", (long long)count);
     for (int64_t i = 0; i < count; i++)
-        for (int k = 0; k < size; k++) put_number(&data, (uint64_t)value[i] >> 8 * (type[0] == '>' ? size - 1 - k : k) & 255, 1);
+        for (int k = 0; k < size; k++)
+            put_number(&data, (uint64_t)value[i] >> 8 * (type[0] == '>' ? size - 1 - k : k) & 255, 1);
     bytes file = npy_of(type, shape, false, data.data, data.size);
     write_file(path, file.data, file.size);
     drop(&data);
@@ -1018,10 +1019,12 @@ typedef struct { /* node v's: an integer, or a float's bits */
 
 static score score_of(const char* type, int v)
 {
-    static const int64_t whole[] = {0, -1, 1, INT64_MAX, INT64_MIN, INT64_C(1) << 60, (INT64_C(1) << 60) + 1, -(INT64_C(1) << 60) - 1};
+    static const int64_t large = INT64_C(1) << 60;
+    const int64_t whole[] = {0, -1, 1, INT64_MAX, INT64_MIN, large, large + 1, -large - 1};
     static const int32_t narrow[] = {0, -1, 1, INT32_MAX, INT32_MIN, 1 << 24, (1 << 24) + 1, -77};
     static const double real[] = {0, -0., 1, 1 + 0x1p-52, -1, -1 - 0x1p-52, INFINITY, -INFINITY, 0x1p-1074, -0x1p-1074, 1e300};
-    static const float single[] = {0, -0.f, 1, 1 + 0x1p-23f, -1, -1 - 0x1p-23f, INFINITY, -INFINITY, 0x1p-149f, -0x1p-149f, 1e30f};
+    static const float single[] = {0, -0.f, 1, 1 + 0x1p-23f, -1, -1 - 0x1p-23f, INFINITY, -INFINITY, 0x1p-149f, -0x1p-149f,
+                                   1e30f};
     const int at = v * v + v / 3, eleventh = at % 11;
     score s = {type[2] == '8' ? whole[at % 8] : narrow[at % 8], 0};
     if (type[1] == 'i') return s;
@@ -1771,8 +1774,8 @@ TEST(a_report_that_cannot_be_written_is_an_error)
 TEST(every_allocation_may_fail)
 {
     char by_file[700], by_score[700];
-    const char* const command[] = {"rank --fanout 3,3", "partition --method mincut", "partition --method pagraph", by_file, by_score,
-                                   "place", "reorder", "partition --method metis --balance edges --fanout 3,3"};
+    const char* const command[] = {"rank --fanout 3,3", "partition --method mincut", "partition --method pagraph", by_file,
+                                   by_score, "place", "reorder", "partition --method metis --balance edges --fanout 3,3"};
     const int commands = tool_on("partition", "--method metis") == 0 ? 8 : 7;
     static const int64_t owner[4000];
     put_array(own, "<i8", owner, 4000);
