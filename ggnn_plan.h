@@ -186,7 +186,7 @@ GGNN_API int64_t ggnn_count_hits(const int64_t* count, const ggnn_node* rank, in
 // A topology is ranked by `lists`, features by `rows`. A rank for all devices lays out the parts; each device
 // may rank its own cache by its own counts.
 typedef struct ggnn_hotness {
-    const int64_t* hot;    // (n) >= 0
+    const int64_t* hot;    // (n) >= 0; without over of either sign
     const int64_t* over;   // (n) >= 0, or NULL: ones. A node with 0 comes after all others: nobody reads it
     const int64_t* indptr; // (n + 1) or NULL
 } ggnn_hotness;

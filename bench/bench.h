@@ -47,6 +47,7 @@ typedef struct { /* the command line */
     const char *data, *json, *csv, *markdown, *check, *plugin;
     double  limit;                 /* seconds of a plug-in's call */
     const char* inputs;            /* of scale; NULL: the program's own */
+    const char* with;              /* of cache, store and split: with.h; NULL: none */
     bool    quick, once;
     bool    own;                   /* --rows: a user's own sizes in place of the graph */
     int64_t rows, degree, sources; /* of the user's block; sources 0: as many as rows */

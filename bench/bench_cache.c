@@ -4,9 +4,11 @@
 #include <string.h>
 
 #include "bench/bench.h"
+#include "bench/with.h"
 #include "datasets/hotness.h"
 
 enum { SHARES = 5, WIDTHS = 4, SAMPLINGS = 3, SETTINGS = 3, SEED = 1 };
+enum { OWN = HOTNESS_NUM_POLICIES, POLICIES }; /* OWN: the ranking of --with, where there is one */
 enum { BEFORE = 1, MEASURED = 3 }; /* epochs: PreSC#1, over three of training's */
 static const double share[SHARES] = {.01, .05, .1, .2, .5}, memory_share = .1; /* memory, of all rows as wide as the data's */
 static const int64_t width_times[WIDTHS] = {1, 2, 4, 8};
@@ -29,8 +31,9 @@ typedef struct {
     int64_t *out, *in;                                  /* (N) degrees */
     int64_t *before, *before_lists, *read, *read_lists; /* (N) reads before training, and in training */
     int64_t* first;                                     /* (N) reads of rows in the first epoch of training */
-    ggnn_node* fixed[HOTNESS_NUM_POLICIES];             /* (N) ranks that do not depend on the setting, or NULL */
+    ggnn_node* fixed[POLICIES];                         /* (N) ranks that do not depend on the setting, or NULL */
     ggnn_node *rank, *list_rank, *work;                 /* (N), (N), (2 N) */
+    char own[WITH_NAME];
 } caches;
 
 /* Weights for a graph that has none: an edge weighs 1, 2, 4 .. 128 by its source, as if some nodes were newer. */
@@ -70,8 +73,13 @@ static bool open_caches(bench* b, caches* c)
         if (c->fixed[by])
             hotness_rank(c->fixed[by], c->work, by, by == HOTNESS_ALIGRAPH ? c->in : c->out, c->out, NULL, SEED,
                          c->graph.num_nodes);
+    if (!with_ranking(b, &c->fixed[OWN], NULL)) return false;
+    if (c->fixed[OWN]) with_name(c->own, &b->o);
     return true;
 }
+
+static const char* name_of(const caches* c, int by) { return by == OWN ? c->own : hotness_name[by]; }
+static int policies(const caches* c) { return c->fixed[OWN] ? POLICIES : OWN; }
 
 /* Of the rows that one of two epochs reads, the per cent that both read. */
 static double common_rows(const caches* c)
@@ -130,19 +138,20 @@ static bool put_dual(bench* b, caches* c, const bench_table* t, ggnn_method meth
 }
 
 /* The rank of a policy other than dual, for the setting that was counted. */
-static const ggnn_node* rank_by(caches* c, hotness_policy by)
+static const ggnn_node* rank_by(caches* c, int by)
 {
     if (c->fixed[by]) return c->fixed[by];
-    hotness_rank(c->rank, c->work, by, by == HOTNESS_OPTIMAL ? c->read : c->before, NULL, c->graph.whole.indptr, SEED, c->graph.num_nodes);
+    hotness_rank(c->rank, c->work, (hotness_policy)by, by == HOTNESS_OPTIMAL ? c->read : c->before, NULL,
+                 c->graph.whole.indptr, SEED, c->graph.num_nodes);
     return c->rank;
 }
 
-static bool put_policy(bench* b, caches* c, const bench_table* t, hotness_policy by)
+static bool put_policy(bench* b, caches* c, const bench_table* t, int by)
 {
     const ggnn_node* rank = rank_by(c, by);
     double hit[SHARES];
     for (int i = 0; i < SHARES; i++) hit[i] = hotness_hits(c->read, rank, ggnn_fill_ratio(share[i], c->graph.num_nodes), c->graph.num_nodes);
-    return bench_figures(b, t, hotness_name[by], hit);
+    return bench_figures(b, t, name_of(c, by), hit);
 }
 
 /* What a cache of the same memory leaves to be moved, in megabytes an epoch, where rows are wider (GNNLab): fewer of them fit. */
@@ -153,16 +162,16 @@ static bool put_widths(bench* b, caches* c, const char* name)
     snprintf(t.what, sizeof t.what, "%.69s, by width", name);
     for (int i = 0; i < WIDTHS; i++)
         snprintf(t.column[i], sizeof t.column[i], "F %lld", (long long)(width_times[i] * c->data->features.width));
-    for (int by = -1; by < HOTNESS_NUM_POLICIES; by++) { /* -1: no cache */
+    for (int by = -1; by < policies(c); by++) { /* -1: no cache */
         double left[WIDTHS];
         if (by == HOTNESS_DUAL) continue; /* its memory is for lists, too */
-        const ggnn_node* rank = rank_by(c, by < 0 ? HOTNESS_DEGREE : (hotness_policy)by);
+        const ggnn_node* rank = rank_by(c, by < 0 ? HOTNESS_DEGREE : by);
         for (int i = 0; i < WIDTHS; i++) {
             const int64_t wide = width_times[i] * row, cached = by < 0 ? 0 : memory / wide;
             const int64_t misses = ggnn_count_hits(c->read, rank, n, n) - ggnn_count_hits(c->read, rank, cached, n);
             left[i] = (double)misses / MEASURED * (double)wide * 1e-6;
         }
-        if (!bench_figures(b, &t, by < 0 ? "none" : hotness_name[by], left)) return false;
+        if (!bench_figures(b, &t, by < 0 ? "none" : name_of(c, by), left)) return false;
     }
     return true;
 }
@@ -182,7 +191,7 @@ static bool put_setting(bench* b, caches* c, const char* kind, const ggnn_sampli
     memcpy(t.what, s->name, sizeof s->name);
     for (int i = 0; i < SHARES; i++) snprintf(t.column[i], sizeof t.column[i], "%g %%", 100 * share[i]);
     if (!count_setting(b, c, how, &s->common) || !bench_figures(b, &t, "none", none)) return false;
-    for (hotness_policy by = 0; by < HOTNESS_NUM_POLICIES; by++) {
+    for (int by = 0; by < policies(c); by++) {
         const bool of_lists = by == HOTNESS_DUAL; /* a walk reads other lists than those of targets, which are counted */
         if (of_lists && ggnn_method_has(how->method, GGNN_METHOD_WALKS)) continue;
         if (of_lists ? !put_dual(b, c, &t, how->method) : !put_policy(b, c, &t, by)) return false;

@@ -1,16 +1,18 @@
 /* bench_split.c - split parallelism beside data parallel: what each computes, loads and sends for the same mini-batches,
    by number of parts and by partition. Edges, rows and bytes are counted from sampled batches, so that these figures are the
    same on every machine. The last table has times: of sampling a batch and of splitting it, each by one thread. */
+#include <math.h>
 #include <string.h>
 
 #include "bench/bench.h"
+#include "bench/with.h"
 #include "common/progress.h"
 #include "datasets/divide.h"
 #include "datasets/hotness.h"
 #include "trainer/batch/loader.h"
 #include "trainer/split/split.h"
 
-enum { SIZES = 3, WAYS = 7, SEED = 1, BEFORE = 10, HIDDEN = 256, MOST = 8, CACHES = 3 };
+enum { SIZES = 3, WAYS = 7, OWN = WAYS, ROWS, SEED = 1, BEFORE = 10, HIDDEN = 256, MOST = 8, CACHES = 3 };
 static const uint8_t cached[CACHES] = {0, 10, 25}; /* % of all rows, on each device */
 static const int32_t num_parts[SIZES] = {2, 4, 8};
 static const struct {
@@ -21,6 +23,7 @@ static const struct {
                {"range", DIVIDE_RANGE, DIVIDE_VERTICES},     {"pagraph", DIVIDE_PAGRAPH, DIVIDE_VERTICES},
                {"mincut", DIVIDE_MINCUT, DIVIDE_VERTICES},   {"metis", DIVIDE_METIS, DIVIDE_VERTICES},
                {"metis, edges", DIVIDE_METIS, DIVIDE_EDGES}};
+/* Behind these, OWN: the partition of --with, for the P that it has. */
 
 typedef struct { /* of all batches, by number of parts: slices of a batch, each sampled by itself */
     int64_t edges, rows;
@@ -52,7 +55,9 @@ typedef struct {
     int64_t* weight; /* (N) edges that an epoch before training computes at a node */
     ggnn_node *hot, *order; /* (N) ranks of rows by what an epoch before training reads, and the nodes by rank */
     sliced by_slice[SIZES];
-    divided by_owner[SIZES][WAYS];
+    divided by_owner[SIZES][ROWS];
+    int32_t *own, own_parts; /* (N) owners of --with, or NULL; and what their row is called */
+    char own_name[WITH_NAME];
 } splits;
 
 /* ---- set-up ------------------------------------------------------------------------------------------------------- */
@@ -91,6 +96,48 @@ static bool rank_rows(bench* b, splits* s)
     return true;
 }
 
+/* With owners. */
+static bool open_parts(bench* b, splits* s, divided* d, int32_t parts)
+{
+    const bench_graph* g = s->data;
+    const int64_t n = g->graph.num_nodes;
+    ggnn_layout at;
+    d->rank = bench_new(b, (size_t)n * sizeof *d->rank, "ranks");
+    if (!d->rank) return false;
+    if (ggnn_layout_owners(&at, d->rank, d->bound, GGNN_OWNER_MAP, d->owner, n, parts, NULL) != GGNN_OK)
+        return error_set(&b->why, "%s: a node's owner is outside [0, %d]", g->path, parts);
+    if (!bench_defer(b, close_parts, d)) return false;
+    for (int32_t p = 0; p < parts; p++)
+        if (!split_part_open(&d->part[p], &g->graph, &s->how, &at, p, s->batch, g->path, &b->why)) return false;
+    limit_caches(s, d, parts);
+    return d->there = true;
+}
+
+/* A user's own has figures for the number of parts that it has. */
+static bool read_own(bench* b, splits* s)
+{
+    char text[200];
+    bool there = false;
+    if (!with_partition(b, &s->own, &s->own_parts)) return false;
+    if (!s->own) return true;
+    for (int32_t i = 0; i < SIZES; i++) there = there || num_parts[i] == s->own_parts;
+    if (!there)
+        return error_set(&b->why, "--with %s: it has %d part%s; split counts 2, 4 and 8", b->o.with, (int)s->own_parts,
+                         s->own_parts == 1 ? "" : "s");
+    snprintf(text, sizeof text, "%s has %d parts: no figure of it where P is another number", with_name(s->own_name, &b->o),
+             (int)s->own_parts);
+    bench_say(b, text);
+    return true;
+}
+
+static bool open_own(bench* b, splits* s, divided* d, int32_t parts)
+{
+    if (!s->own || s->own_parts != parts) return true;
+    d->owner = s->own;
+    divide_rest(d->owner, s->queue, &s->data->graph, parts); /* PaGraph's has owners of training nodes alone */
+    return open_parts(b, s, d, parts);
+}
+
 static bool open_divided(bench* b, splits* s, divided* d, int32_t w, int32_t parts)
 {
     const bench_graph* g = s->data;
@@ -103,18 +150,12 @@ static bool open_divided(bench* b, splits* s, divided* d, int32_t w, int32_t par
     if (by == DIVIDE_METIS) return true;
 #endif
     d->owner = bench_new(b, (size_t)n * sizeof *d->owner, "owners");
-    d->rank = bench_new(b, (size_t)n * sizeof *d->rank, "ranks");
-    if (!d->owner || !d->rank || !divide_nodes(d->owner, &closures_cut, &g->graph, &how, &b->why)) return false;
+    if (!d->owner || !divide_nodes(d->owner, &closures_cut, &g->graph, &how, &b->why)) return false;
     if (by == DIVIDE_PAGRAPH) divide_rest(d->owner, s->queue, &g->graph, parts);
-    ggnn_layout at;
-    if (ggnn_layout_owners(&at, d->rank, d->bound, GGNN_OWNER_MAP, d->owner, n, parts, NULL) != GGNN_OK)
-        return error_set(&b->why, "%s: a node's owner is outside [0, %d]", g->path, parts);
-    if (!bench_defer(b, close_parts, d)) return false;
-    for (int32_t p = 0; p < parts; p++)
-        if (!split_part_open(&d->part[p], &g->graph, &s->how, &at, p, s->batch, g->path, &b->why)) return false;
-    limit_caches(s, d, parts);
-    return d->there = true;
+    return open_parts(b, s, d, parts);
 }
+
+static const char* name_of(const splits* s, int32_t w) { return w == OWN ? s->own_name : way[w].name; }
 
 static bool open_batch(bench* b, splits* s, ggnn_batch* batch)
 {
@@ -127,7 +168,7 @@ static bool open_batch(bench* b, splits* s, ggnn_batch* batch)
 static bool open_splits(bench* b, splits* s)
 {
     s->data = bench_graph_of(b);
-    if (!s->data) return false;
+    if (!s->data || !read_own(b, s)) return false;
     s->how = ggnn_sampling_plain(GGNN_FISHER_YATES, s->data->fanout, s->data->num_hops);
     s->batch = b->o.batch ? b->o.batch : b->o.quick ? 512 : 4096;
     if (s->batch > s->data->num_train) s->batch = s->data->num_train;
@@ -138,9 +179,11 @@ static bool open_splits(bench* b, splits* s)
     if (!hotness_weigh(s->weight, &s->data->graph, &s->how, s->data->train, s->data->num_train, s->batch, SEED, BEFORE, s->data->path, &b->why))
         return false;
     if (!rank_rows(b, s)) return false;
-    for (int32_t i = 0; i < SIZES; i++)
+    for (int32_t i = 0; i < SIZES; i++) {
         for (int32_t w = 0; w < WAYS; w++)
             if (!open_divided(b, s, &s->by_owner[i][w], w, num_parts[i])) return false;
+        if (!open_own(b, s, &s->by_owner[i][OWN], num_parts[i])) return false;
+    }
     return true;
 }
 
@@ -191,7 +234,7 @@ static bool count_slices(bench* b, splits* s, int32_t size, const ggnn_rng* rng,
         s->by_slice[size].edges += edges_of(&s->slice);
         s->by_slice[size].rows += rows;
         count_cached(s, size, p);
-        for (int32_t w = 0; w < WAYS; w++) {
+        for (int32_t w = 0; w < ROWS; w++) {
             divided* d = &s->by_owner[size][w];
             for (int64_t i = 0; d->there && i < rows; i++) d->read_local += d->owner[s->slice.id[i]] == p;
         }
@@ -244,7 +287,7 @@ static bool count_epoch(bench* b, splits* s)
         s->rows += *s->whole.hop[s->how.num_hops - 1].num_src.n;
         for (int32_t i = 0; i < SIZES; i++) {
             if (!count_slices(b, s, i, &rng, seeds)) return false;
-            for (int32_t w = 0; w < WAYS; w++) {
+            for (int32_t w = 0; w < ROWS; w++) {
                 divided* d = &s->by_owner[i][w];
                 if (!d->there) continue;
                 const double start = progress_seconds();
@@ -280,7 +323,7 @@ static bool put_redundancy(bench* b, const splits* s)
         data_edges[i] = more(s->by_slice[i].edges, s->edges);
         data_rows[i] = more(s->by_slice[i].rows, s->rows);
         split_edges[i] = split_rows_[i] = 0;
-        for (int32_t w = 0; w < WAYS; w++) {
+        for (int32_t w = 0; w < ROWS; w++) {
             const divided* d = &s->by_owner[i][w];
             if (!d->there) continue;
             if (!bench_equal(b, "edges of a split", &d->edges, &s->edges, sizeof s->edges) ||
@@ -311,10 +354,15 @@ static bool put_partitions(bench* b, const splits* s, const char* what, const ch
                            double (*figure)(const splits* s, int32_t i, const divided* d))
 {
     const bench_table t = table_of(what, unit);
-    for (int32_t w = 0; w < WAYS; w++) {
+    for (int32_t w = 0; w < ROWS; w++) {
         double x[SIZES];
-        for (int32_t i = 0; i < SIZES; i++) x[i] = figure(s, i, &s->by_owner[i][w]);
-        if (s->by_owner[0][w].there && !bench_figures(b, &t, way[w].name, x)) return false;
+        bool there = false;
+        for (int32_t i = 0; i < SIZES; i++) {
+            const divided* d = &s->by_owner[i][w];
+            x[i] = d->there ? figure(s, i, d) : NAN;
+            there = there || d->there;
+        }
+        if (there && !bench_figures(b, &t, name_of(s, w), x)) return false;
     }
     return true;
 }
@@ -347,10 +395,10 @@ static bool put_bytes(bench* b, const splits* s, int32_t i)
     for (int32_t k = 0; k < STAGES; k++) snprintf(t.column[k], sizeof t.column[k], "%s", stage[k]);
     const double data[STAGES] = {row_mb(s) * (double)s->by_slice[i].rows, 0, 0, 0, 0};
     if (!bench_figures(b, &t, "data parallel", data)) return false;
-    for (int32_t w = 0; w < WAYS; w++) {
+    for (int32_t w = 0; w < ROWS; w++) {
         double x[STAGES];
         bytes_of(s, &s->by_owner[i][w], x);
-        if (s->by_owner[i][w].there && !bench_figures(b, &t, way[w].name, x)) return false;
+        if (s->by_owner[i][w].there && !bench_figures(b, &t, name_of(s, w), x)) return false;
     }
     return true;
 }
@@ -370,7 +418,7 @@ static bool put_caches(bench* b, const splits* s, int32_t i)
         shared[CACHES + c] = row_mb(s) * (double)d->shared_peer[c];
     }
     if (!bench_figures(b, &t, "own caches", own) || !bench_figures(b, &t, "shared caches", shared)) return false;
-    for (int32_t w = 0; w < WAYS; w++) {
+    for (int32_t w = 0; w < ROWS; w++) {
         const divided* of = &s->by_owner[i][w];
         double stage[STAGES];
         bytes_of(s, of, stage);
@@ -378,7 +426,7 @@ static bool put_caches(bench* b, const splits* s, int32_t i)
             x[c] = row_mb(s) * (double)of->host[c];
             x[CACHES + c] = stage[IDS] + stage[INPUT] + stage[FORWARD] + stage[BACKWARD];
         }
-        if (of->there && !bench_figures(b, &t, way[w].name, x)) return false;
+        if (of->there && !bench_figures(b, &t, name_of(s, w), x)) return false;
     }
     return true;
 }
@@ -392,10 +440,10 @@ static bool put_times(bench* b, const splits* s, int32_t i)
     bench_table t = {.label = "measured", .unit = "ms a batch, one thread", .columns = TIMES};
     snprintf(t.what, sizeof t.what, "P = %d, sampling and splitting", (int)num_parts[i]);
     for (int32_t k = 0; k < TIMES; k++) snprintf(t.column[k], sizeof t.column[k], "%s", time[k]);
-    for (int32_t w = 0; w < WAYS; w++) {
+    for (int32_t w = 0; w < ROWS; w++) {
         const divided* d = &s->by_owner[i][w];
         const double x[TIMES] = {ms * s->by_slice[i].seconds, ms * s->seconds, ms * d->seconds, d->seconds / s->seconds};
-        if (d->there && !bench_figures(b, &t, way[w].name, x)) return false;
+        if (d->there && !bench_figures(b, &t, name_of(s, w), x)) return false;
     }
     return true;
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "bench/bench.h"
+#include "bench/with.h"
 #include "common/options.h"
 #include "datasets/hotness.h"
 #include "datasets/topology.h"
@@ -192,13 +193,20 @@ static void forget_counts(store* s)
     for (int i = 0; i < SAMPLERS; i++) memset(s->sectors[i], 0, bytes);
 }
 
-/* One order for all devices, by what all read in an epoch before training. */
+/* One order for all devices: of --with, or by what all read in an epoch before training. */
 static bool rank_nodes(bench* b, store* s)
 {
+    const int64_t n = s->data->graph.num_nodes;
+    ggnn_node* own[TIERS_KINDS];
+    if (!with_ranking(b, &own[TIERS_FEATURES], &own[TIERS_GRAPH])) return false;
+    for (int kind = 0; own[TIERS_GRAPH] && kind < TIERS_KINDS; kind++)
+        memcpy(s->rank[kind], own[kind], (size_t)n * sizeof *own[kind]);
+    for (int64_t v = 0; own[TIERS_GRAPH] && v < n; v++) s->order[own[TIERS_GRAPH][v]] = (ggnn_node)v;
+    if (own[TIERS_GRAPH]) return true;
     for (int32_t me = 0; me < s->devices; me++)
         if (!count_epoch(b, s, HOTNESS_PRESC, me)) return false;
     for (int kind = TIERS_KINDS - 1; kind >= 0; kind--) /* lists last: their order is needed */
-        hotness_rank(s->rank[kind], s->order, HOTNESS_PRESC, s->read[kind], NULL, s->sizes.indptr, SEED, s->data->graph.num_nodes);
+        hotness_rank(s->rank[kind], s->order, HOTNESS_PRESC, s->read[kind], NULL, s->sizes.indptr, SEED, n);
     return true;
 }
 
@@ -451,6 +459,11 @@ static bool sweep(bench* b)
 
 bool bench_store(bench* b)
 {
+    char name[WITH_NAME], text[200];
+    if (b->o.with) {
+        snprintf(text, sizeof text, "nodes are ranked by %s", with_name(name, &b->o));
+        bench_say(b, text);
+    }
     if (b->o.sweep) return sweep(b);
     store* s = count_store(b, 0, -1);
     return s && put_all(b, s);

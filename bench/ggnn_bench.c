@@ -6,6 +6,7 @@
 
 #include "bench/compare.h"
 #include "bench/plugin_host.h"
+#include "bench/with.h"
 #include "common/bus_error.h"
 #include "common/options.h"
 #include "common/same_file.h"
@@ -51,8 +52,8 @@ static bool check_outputs(const bench_options* o, const file_read* input, int in
 static bool check_names(const bench_options* o, error* why)
 {
     const file_read input[] = {{o->data, "the data"}, {o->inputs, "what --inputs reads"}, {o->topology, "the topology"},
-                               {o->check, "what --check reads"}, {o->plugin, "the plug-in"}};
-    return check_outputs(o, input, 5, why);
+                               {o->with, "what --with reads"}, {o->check, "what --check reads"}, {o->plugin, "the plug-in"}};
+    return check_outputs(o, input, 6, why);
 }
 
 static bool is_compare(const char* const* name, int names) { return names > 0 && strcmp(name[0], "compare") == 0; }
@@ -124,6 +125,9 @@ static options_result parse(bench* b, int argc, char** argv, const char** name, 
         {"batch", OPTION_INT, &o->batch, 1, 1 << 24, "N",
          "of cache, store, split, scale --data: seeds of a device, of split those of all; else 1024, of split 4096. "
          "scale counts batches of N, too", NULL},
+        {"with", OPTION_TEXT, &o->with, 0, 0, "FILE",
+         "of split: a partition of your own (ggnn-data partition, or a .npy array of owners), a row more; of cache: a ranking "
+         "(ggnn-data rank), a row more; of store: it ranks the nodes", NULL},
         {"cold", OPTION_FLAG, &o->cold, 0, 0, NULL, "empty caches before each run", NULL},
         {"warm", OPTION_FLAG, &o->warm, 0, 0, NULL, "never do; else mini-batches are cold, whole graphs warm",
          NULL},
@@ -174,7 +178,7 @@ static int choose(bench* b, const char* const* name, int names, const bench_entr
             error_set(&b->why, "--rows: %s has no sizes of your own", e->name);
             return 0;
         }
-        if (wanted && !bench_takes_batches(&b->o, e, &b->why)) return 0;
+        if (wanted && (!bench_takes_batches(&b->o, e, &b->why) || !with_takes(&b->o, e, &b->why))) return 0;
         if (wanted && b->o.devices > GGNN_DEVICES_MAX && strcmp(e->name, "store") == 0) {
             error_set(&b->why, "--devices %lld: store plans for at most %d", (long long)b->o.devices, GGNN_DEVICES_MAX);
             return 0;
@@ -220,7 +224,7 @@ static void count_threads(bench* b)
 
 static int run(bench* b, const bench_entry* const* chosen, int count, int argc, char** argv)
 {
-    if (!bench_open(b)) return STATUS_FAILURE;
+    if (!bench_open(b) || !with_fits(b, chosen, count)) return STATUS_FAILURE;
     if (!bench_can_write(b->o.json, &b->why) || !bench_can_write(b->o.csv, &b->why) ||
         !bench_can_write(b->o.markdown, &b->why))
         return STATUS_FAILURE;

@@ -108,6 +108,8 @@ const bench_graph* bench_graph_of(bench* b)
     return b->why.text[0] ? NULL : s->graph;
 }
 
+const dataset* bench_dataset_of(bench* b) { return bench_graph_of(b) ? &b->state->data->set : NULL; }
+
 /* ==== made data ========================================================================================= */
 
 enum { PIECE = 1 << 16 };

@@ -6,6 +6,7 @@
 #include "bench/bench.h"
 #include "common/json.h"
 #include "common/progress.h"
+#include "datasets/dataset.h"
 
 typedef struct {
     const bench_roof_kind* kind;
@@ -97,8 +98,12 @@ void bench_close(bench* b);
    graph, of three hops. False: why. */
 bool bench_takes_batches(const bench_options* o, const bench_entry* e, error* why);
 
+/* graph.c: the file behind bench_graph_of; NULL: b->why */
+const dataset* bench_dataset_of(bench* b);
+
 /* output.c */
 const char* bench_time_text(char text[24], double seconds); /* "152.1 ms": four digits and a unit */
+const char* bench_base_name(const char* path); /* a file's name without its folders, which say nothing on another machine */
 void bench_print_result(bench* b, const bench_result* r);
 void bench_print_ratio(bench* b, const bench_ratio_value* r);
 void bench_print_note(bench* b, const bench_note_value* n);

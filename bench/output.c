@@ -276,8 +276,7 @@ static void put_ratio(json* j, const bench* b, const bench_ratio_value* r)
     json_end_object(j);
 }
 
-/* A file's name without its folders, which say nothing on another machine. */
-static const char* base_name(const char* path)
+const char* bench_base_name(const char* path)
 {
     const char* slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
@@ -292,8 +291,9 @@ static void put_options(json* j, const bench_options* o)
     json_int(j, "degree", o->own ? o->degree : 0);
     json_int(j, "sources", o->own ? o->sources : 0);
     json_int(j, "devices", o->devices);
-    json_string(j, "topology", o->topology ? base_name(o->topology) : NULL);
+    json_string(j, "topology", o->topology ? bench_base_name(o->topology) : NULL);
     json_int(j, "device_memory", o->memory);
+    json_string(j, "with", o->with ? bench_base_name(o->with) : NULL);
     json_begin_array(j, "fanout");
     for (int32_t h = 0; h < o->fanout.count; h++) json_int(j, NULL, o->fanout.value[h]);
     json_end_array(j);
@@ -314,7 +314,7 @@ static void put_data(json* j, bench* b)
         return;
     }
     json_begin_object(j, "data");
-    json_string(j, "file", base_name(g->path));
+    json_string(j, "file", bench_base_name(g->path));
     json_int(j, "nodes", g->graph.num_nodes);
     json_int(j, "edges", g->graph.num_edges);
     json_int(j, "features", g->features.width);
@@ -342,7 +342,7 @@ static void put_entries(json* j, const struct bench_state* s)
 static void put_command(json* j, int argc, char** argv)
 {
     json_begin_array(j, "command");
-    for (int i = 0; i < argc; i++) json_string(j, NULL, base_name(argv[i]));
+    for (int i = 0; i < argc; i++) json_string(j, NULL, bench_base_name(argv[i]));
     json_end_array(j);
 }
 

@@ -356,6 +356,11 @@ def store_values(result):
     return {(f["case"], f["row"], f["column"]): f["value"] for f in result["figures"] if f["bench"] == "store"}
 
 
+def ranked_by(options):
+    """Of a run with --with; earlier files do not have the option."""
+    return f", ranked by {options['with']}" if options.get("with") else ""
+
+
 def draw_store(result):
     """A bar a setting, from the base down, its pieces by where the bytes were read."""
     value = store_values(result)
@@ -373,7 +378,7 @@ def draw_store(result):
     return titled(
         figure,
         f"What devices read as a store grows: {data['nodes']:,} nodes, {data['edges']:,} edges, "
-        f"{options['devices'] or 8} devices of {options['topology'] or 'dgx-1v'}",
+        f"{options['devices'] or 8} devices of {options['topology'] or 'dgx-1v'}{ranked_by(options)}",
     )
 
 
@@ -400,7 +405,7 @@ def draw_sweep(result):
     data, options = result["data"], result["options"]
     return titled(
         figure,
-        f"One store over 1 to 8 devices: {data['nodes']:,} nodes, {data['edges']:,} edges, {options['topology'] or 'dgx-1v'}",
+        f"One store over 1 to 8 devices: {data['nodes']:,} nodes, {data['edges']:,} edges, {options['topology'] or 'dgx-1v'}{ranked_by(options)}",
     )
 
 
@@ -517,9 +522,15 @@ def draw_scale_checks(result):
     axes.set_xlabel("predicted beside published, per cent; red: more than 25")
     axes.set_title("What the model says of figures that papers measured", loc="left")
     return figure
-SPLIT_PARTS = 4  # of the first panel
+SPLIT_PARTS = (4, 2, 8)  # of the first panel: the first of them whose table has all rows, a user's own too
 SPLIT_COLUMNS = ("host: features", "peer: ids", "peer: features", "peer: hidden", "peer: gradients")
 SPLIT_PANELS = [("local edges", "local edges, per cent"), ("skew of edges", "skew of edges, (most - least) / mean")]
+
+
+def split_rows(figures, parts):
+    """(parts, the name of their table of bytes by link, its rows)."""
+    table = next(f["case"] for f in figures if f["case"].startswith(f"P = {parts},"))
+    return parts, table, list(dict.fromkeys(f["row"] for f in figures if f["case"] == table))
 
 
 def draw_split(result):
@@ -528,8 +539,7 @@ def draw_split(result):
     if not figures:
         return None
     value = {(f["case"], f["row"], f["column"]): f["value"] for f in figures}
-    table = next(f["case"] for f in figures if f["case"].startswith(f"P = {SPLIT_PARTS},"))
-    rows = list(dict.fromkeys(f["row"] for f in figures if f["case"] == table))
+    parts, table, rows = max((split_rows(figures, parts) for parts in SPLIT_PARTS), key=lambda found: len(found[2]))
     figure, axes = plt.subplots(1, 1 + len(SPLIT_PANELS), figsize=(11, 3.2), sharey=True)
     left = [0.0] * len(rows)
     for column, colour in zip(SPLIT_COLUMNS, COLOURS):
@@ -538,9 +548,10 @@ def draw_split(result):
         left = [a + b for a, b in zip(left, widths)]
     axes[0].set_title(f"MB a batch, {table}", loc="left", fontsize=10)
     for place, (case, title) in zip(axes[1:], SPLIT_PANELS):
-        for parts, colour in zip(("P = 2", "P = 4", "P = 8"), (COLOURS[4], COLOURS[0], COLOURS[7])):
-            points = [(value[case, row, parts], y) for y, row in enumerate(rows) if (case, row, parts) in value]
-            place.plot(*zip(*points), "o", color=colour, label=parts, markersize=5)
+        for column, colour in zip(("P = 2", "P = 4", "P = 8"), (COLOURS[4], COLOURS[0], COLOURS[7])):
+            points = [(value.get((case, row, column)), y) for y, row in enumerate(rows)]
+            points = [point for point in points if point[0] is not None]
+            place.plot(*zip(*points), "o", color=colour, label=column, markersize=5)
         place.set_xlim(left=0)
         place.set_title(title, loc="left", fontsize=10)
     for place in axes:
@@ -551,10 +562,10 @@ def draw_split(result):
             fontsize=8.5, ncols=2 if place is axes[0] else 3, loc="upper left", bbox_to_anchor=(0, -0.1), handlelength=1.2
         )
     data = result["data"]
-    more = [value[case, "data parallel", f"P = {SPLIT_PARTS}"] for case in ("redundant edges", "extra input rows")]
+    more = [value[case, "data parallel", f"P = {parts}"] for case in ("redundant edges", "extra input rows")]
     return titled(
         figure,
-        f"What a split moves, counted: {data['nodes']:,} nodes, {data['edges']:,} edges. Over {SPLIT_PARTS} devices "
+        f"What a split moves, counted: {data['nodes']:,} nodes, {data['edges']:,} edges. Over {parts} devices "
         f"data parallel computes {more[0]:.0f} % more edges and loads {more[1]:.0f} % more rows",
     )
 

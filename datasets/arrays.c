@@ -169,6 +169,12 @@ bool array_floats(array* a, float* out, int64_t count, error* why)
     return npy_read_floats(out, count, &a->h, a->in, why);
 }
 
+bool array_doubles(array* a, double* out, int64_t count, error* why)
+{
+    a->given += count;
+    return npy_read_doubles(out, count, &a->h, a->in, why);
+}
+
 bool array_ints(array* a, int64_t* out, int64_t count, error* why)
 {
     a->given += count;

@@ -52,6 +52,7 @@ bool array_wrong_shape(const array* a, const char* expected, error* why);
 
 /* The next count elements in the order of the file. */
 bool array_floats(array* a, float* out, int64_t count, error* why);
+bool array_doubles(array* a, double* out, int64_t count, error* why);
 bool array_ints(array* a, int64_t* out, int64_t count, error* why);
 bool array_end(array* a, error* why); /* nothing may follow, and a zip member's CRC must agree */
 bool array_skip(array* a, int64_t count, error* why);

@@ -12,6 +12,7 @@
 #include "datasets/commands.h"
 #include "datasets/divide.h"
 #include "datasets/hotness.h"
+#include "datasets/node_array.h"
 #include "datasets/part.h"
 #include "datasets/plan_file.h"
 
@@ -23,6 +24,8 @@ static const char text[] =
     "            2^31 edges, both directions, are then too many, and an error\n"
     "  hash, mod, range   by id\n"
     "  pagraph   the training nodes alone, by PaGraph's Eq. 1\n"
+    "  file      your own: --from OWNER.npy has the part of each node, a vector of int32 or int64 from 0 on. Without --parts\n"
+    "            there are as many parts as the largest of them + 1\n"
     "Prints balance, the largest part over the mean; cut, the share of edges whose ends are in two parts (not of\n"
     "pagraph's); replication, in how many parts a node is held on average, when each part holds its training nodes and\n"
     "all that --hops hops of full lists reach from them. What took how long, and by how many threads, is said on standard error:\n"
@@ -30,13 +33,17 @@ static const char text[] =
     "--extract writes what each part of pagraph holds as a graph of its own, to FILE.part.0, FILE.part.1 ...: the lists and\n"
     "rows that its training nodes reach, on which a device trains without the others' (ggnn-train --data FILE.part.{r}).";
 
+enum { BY_FILE = DIVIDE_NUM_METHODS };
+
 typedef struct {
-    int method, balance;
+    int method, balance; /* a divide_method, or BY_FILE */
     int64_t parts, hops, closure_limit, passes, slack, split, epochs, batch, seed;
     option_list fanout;
-    const char* out;
-    bool json, extract;
+    const char *out, *from;
+    bool json, extract, parts_given;
 } settings;
+
+static const char* method_name(const settings* set) { return set->method == BY_FILE ? "file" : divide_name[set->method]; }
 
 typedef struct { /* of a thread: room for a closure */
     ggnn_node* list;       /* (N) */
@@ -45,6 +52,7 @@ typedef struct { /* of a thread: room for a closure */
 
 typedef struct {
     const settings* set;
+    int32_t parts;
     dataset data;
     ggnn_graph graph;
     int32_t* owner;
@@ -86,7 +94,7 @@ static void begin_step(progress* step, char what[64], const char* name, int thre
 static bool divide(job* p, error* why)
 {
     const settings* set = p->set;
-    const divide_how how = {(divide_method)set->method, (int32_t)set->parts, (int32_t)set->passes, (int32_t)set->slack,
+    const divide_how how = {(divide_method)set->method, p->parts, (int32_t)set->passes, (int32_t)set->slack,
                             (int32_t)set->hops, set->closure_limit, p->num_train, p->train, p->weight, p->data.file.path};
     char what[64];
     progress step;
@@ -96,10 +104,22 @@ static bool divide(job* p, error* why)
     return good;
 }
 
+/* Before all else, as the file may say how many parts there are. */
+static bool read_owners(job* p, error* why)
+{
+    char what[64];
+    progress step;
+    begin_step(&step, what, method_name(p->set), 1, "nodes");
+    if (!p->set->parts_given) p->parts = 0;
+    const bool good = node_owners(p->owner, &p->parts, p->set->from, p->data.num_nodes, why);
+    progress_end(&step, p->data.num_nodes, good);
+    return good;
+}
+
 static bool open_lanes(job* p, error* why)
 {
     const size_t n = (size_t)p->data.num_nodes;
-    p->lanes = parallel_lanes() < p->set->parts ? parallel_lanes() : (int)p->set->parts;
+    p->lanes = parallel_lanes() < p->parts ? parallel_lanes() : p->parts;
     p->lane = memory_new((size_t)p->lanes * sizeof *p->lane, "nodes of parts", why);
     for (int i = 0; p->lane && i < p->lanes; i++) {
         lane* l = &p->lane[i];
@@ -137,7 +157,7 @@ static void hold_some(void* context, int64_t first)
 {
     job* p = context;
     lane* l = &p->lane[first];
-    for (int64_t part = first; part < p->set->parts; part += p->lanes) {
+    for (int64_t part = first; part < p->parts; part += p->lanes) {
         if (close_part(p, l, p->owner, (int32_t)part, &p->held[part]) < 0) return;
         for (int64_t i = 0; i < p->held[part]; i++) l->any[l->list[i]] = 1;
     }
@@ -155,7 +175,7 @@ static bool measure(job* p, error* why)
     for (int64_t i = 0; i < p->num_train; i++) p->trained[p->owner[p->train[i]]]++;
     begin_step(&step, what, "closures", p->lanes, "nodes");
     parallel_each(p->lanes, hold_some, p);
-    for (int32_t part = 0; part < p->set->parts; part++) {
+    for (int32_t part = 0; part < p->parts; part++) {
         if (p->fault[part].what) {
             progress_end(&step, held, false);
             return dataset_graph_fails(p->data.file.path, &p->fault[part], why);
@@ -191,7 +211,7 @@ static void json_sizes(json* j, const char* key, const int64_t* size, int64_t pa
 
 static void print_parts(const job* p, const char* path)
 {
-    for (int64_t i = 0; i < p->set->parts; i++)
+    for (int64_t i = 0; i < p->parts; i++)
         printf("%s.%" PRId64 ": %" PRId64 " rows, %" PRId64 " lists of %" PRId64 ", %" PRId64 " bytes\n", path, i, p->held[i],
                p->lists[i], p->data.num_nodes, p->bytes[i]);
 }
@@ -203,35 +223,35 @@ static void report(const job* p, const char* out)
     double replication = 0;
     char path[4096];
     json j;
-    for (int64_t i = 0; i < set->parts; i++) replication += (double)p->held[i];
+    for (int64_t i = 0; i < p->parts; i++) replication += (double)p->held[i];
     if (p->touched) replication /= (double)p->touched;
     if (set->json) {
         json_start(&j, stdout, true);
         json_begin_object(&j, NULL);
         json_string(&j, "file", out);
-        json_string(&j, "method", divide_name[set->method]);
-        json_sizes(&j, "nodes", p->nodes, set->parts);
-        json_sizes(&j, "trained", p->trained, set->parts);
-        json_sizes(&j, "held", p->held, set->parts);
-        json_real(&j, "balance", largest_over_mean(p->nodes, set->parts));
-        json_real(&j, "trained_balance", largest_over_mean(p->trained, set->parts));
-        if (p->weight) json_real(&j, "edge_balance", largest_over_mean(p->weighed, set->parts));
+        json_string(&j, "method", method_name(set));
+        json_sizes(&j, "nodes", p->nodes, p->parts);
+        json_sizes(&j, "trained", p->trained, p->parts);
+        json_sizes(&j, "held", p->held, p->parts);
+        json_real(&j, "balance", largest_over_mean(p->nodes, p->parts));
+        json_real(&j, "trained_balance", largest_over_mean(p->trained, p->parts));
+        if (p->weight) json_real(&j, "edge_balance", largest_over_mean(p->weighed, p->parts));
         json_real(&j, "replication", replication);
         if (set->method == DIVIDE_PAGRAPH) json_null(&j, "cut");
         else json_real(&j, "cut", cut);
         json_int(&j, "closures_cut", p->closures_cut);
-        if (set->extract) json_sizes(&j, "lists", p->lists, set->parts);
-        if (set->extract) json_sizes(&j, "bytes", p->bytes, set->parts);
+        if (set->extract) json_sizes(&j, "lists", p->lists, p->parts);
+        if (set->extract) json_sizes(&j, "bytes", p->bytes, p->parts);
         json_end_object(&j);
         return;
     }
-    printf("%s: %" PRId64 " parts by %s\n", printable(path, sizeof path, out), set->parts, divide_name[set->method]);
+    printf("%s: %d parts by %s\n", printable(path, sizeof path, out), (int)p->parts, method_name(set));
     printf("  part      nodes   training       held\n");
-    for (int64_t i = 0; i < set->parts; i++)
+    for (int64_t i = 0; i < p->parts; i++)
         printf("%6" PRId64 " %10" PRId64 " %10" PRId64 " %10" PRId64 "\n", i, p->nodes[i], p->trained[i], p->held[i]);
-    printf("balance %.3f (training %.3f), replication %.3f", largest_over_mean(p->nodes, set->parts),
-           largest_over_mean(p->trained, set->parts), replication);
-    if (p->weight) printf(", of sampled edges %.3f", largest_over_mean(p->weighed, set->parts));
+    printf("balance %.3f (training %.3f), replication %.3f", largest_over_mean(p->nodes, p->parts),
+           largest_over_mean(p->trained, p->parts), replication);
+    if (p->weight) printf(", of sampled edges %.3f", largest_over_mean(p->weighed, p->parts));
     if (set->method != DIVIDE_PAGRAPH) printf(", cut %.2f%%", 100 * cut);
     printf(" (counted)\n");
     if (set->extract) print_parts(p, path);
@@ -246,7 +266,7 @@ static void part_name(char path[PART_NAME], const settings* set, int32_t part) {
 /* Parts as devices take them: a file each, larger parts first (divide_larger_first). */
 static bool extract(job* p, error* why)
 {
-    const int32_t parts = (int32_t)p->set->parts;
+    const int32_t parts = p->parts;
     int32_t place[GGNN_PARTS_MAX];
     int64_t all[GGNN_PARTS_MAX + 1] = {0}, bytes = 0;
     char path[PART_NAME];
@@ -280,18 +300,21 @@ static bool make(job* p, error* why)
     int64_t count[4] = {0, 0, 0, 0};
     p->owner = memory_new(n * sizeof *p->owner, "owners", why);
     p->train = memory_new(n * sizeof *p->train, "training nodes", why);
-    if (!p->owner || !p->train || !open_lanes(p, why)) return false;
+    const bool by_file = p->set->method == BY_FILE;
+    if (!p->owner || !p->train || (by_file && !read_owners(p, why)) || !open_lanes(p, why)) return false;
     if (p->data.num_splits && !dataset_split(&p->data, (int32_t)p->set->split, count, why)) return false;
     if (p->data.num_splits) p->num_train = dataset_split_ids(&p->data, (int32_t)p->set->split, SPLIT_TRAIN, p->train);
     if (p->set->extract && !dataset_check_sections(&p->data, false, why)) return false;
-    return weigh_if_asked(p, why) && divide(p, why) && measure(p, why) && extract(p, why) &&
-           partition_write(p->set->out, &p->data, divide_name[p->set->method], p->owner, (int32_t)p->set->parts, why);
+    return weigh_if_asked(p, why) && (by_file || divide(p, why)) && measure(p, why) && extract(p, why) &&
+           partition_write(p->set->out, &p->data, method_name(p->set), p->owner, p->parts, why);
 }
 
 /* Nothing that is read is written over. */
 static bool names_differ(const settings* set, const char* graph, error* why)
 {
+    const file_read read = {set->from, "what --from reads"};
     char path[PART_NAME];
+    if (!same_file_as_none("--out", set->out, &read, 1, why)) return false;
     for (int32_t i = 0; set->extract && i < set->parts; i++) {
         part_name(path, set, i);
         if (same_file(path, graph)) return error_set(why, "--out %s: part %d would be %s, the graph itself", set->out, (int)i, path);
@@ -303,19 +326,40 @@ static bool settings_agree(const settings* set, error* why)
 {
     if (set->fanout.count > GGNN_HOPS_MAX) return error_set(why, "--fanout: more than %d hops", GGNN_HOPS_MAX);
     if (set->balance == DIVIDE_EDGES && set->method != DIVIDE_METIS)
-        return error_set(why, "--balance edges: --method %s weighs no nodes; metis does", divide_name[set->method]);
+        return error_set(why, "--balance edges: --method %s weighs no nodes; metis does", method_name(set));
     if (set->extract && set->method != DIVIDE_PAGRAPH)
         return error_set(why, "--extract: --method %s divides all nodes; pagraph's parts have training nodes, and all that these reach",
-                         divide_name[set->method]);
+                         method_name(set));
+    if (set->method == BY_FILE && !set->from) return error_set(why, "--method file reads --from FILE.npy: give it");
+    if (set->method != BY_FILE && set->from)
+        return error_set(why, "--from %s: --method %s reads no file", set->from, method_name(set));
     return true;
+}
+
+static bool run(const settings* set, const char* path, error* why)
+{
+    job p = {.set = set, .parts = (int32_t)set->parts};
+    if (!dataset_open(&p.data, path, why)) return false;
+    p.graph = dataset_graph(&p.data);
+    const bool good = make(&p, why);
+    if (good) report(&p, set->out);
+    memory_free(p.owner);
+    memory_free(p.train);
+    close_lanes(&p);
+    memory_free(p.weight);
+    dataset_close(&p.data);
+    return good && standard_flush(why);
 }
 
 int partition_main(int argc, char** argv)
 {
-    settings set = {DIVIDE_MINCUT, DIVIDE_VERTICES, 4, 2, 100000, 10, 5, 0, 10, 1024, 1, {3, {15, 10, 5}}, NULL, false, false};
+    settings set = {DIVIDE_MINCUT, DIVIDE_VERTICES, 4, 2, 100000, 10, 5, 0, 10, 1024, 1, {3, {15, 10, 5}},
+                    NULL, NULL, false, false, false};
     const option table[] = {
-        {"parts", OPTION_INT, &set.parts, 1, GGNN_PARTS_MAX, "P", "into how many", NULL},
-        {"method", OPTION_CHOICE, &set.method, 0, 0, DIVIDE_METHODS, "how to divide", NULL},
+        {"parts", OPTION_INT, &set.parts, 1, GGNN_PARTS_MAX, "P",
+         "into how many; without it --method file takes the largest number + 1", &set.parts_given},
+        {"method", OPTION_CHOICE, &set.method, 0, 0, DIVIDE_METHODS "|file", "how to divide", NULL},
+        {"from", OPTION_TEXT, &set.from, 0, 0, "FILE", "file: a .npy array, the part of each node", NULL},
         {"balance", OPTION_CHOICE, &set.balance, 0, 0, DIVIDE_BALANCES, "metis: what parts have equally many of", NULL},
         {"presample-epochs", OPTION_INT, &set.epochs, 1, 10000, "K", "--balance edges: epochs that are counted", NULL},
         {"fanout", OPTION_LIST, &set.fanout, -1, 1 << 20, "N,N,...", "--balance edges: neighbours a hop", NULL},
@@ -333,21 +377,10 @@ int partition_main(int argc, char** argv)
     const char* argument[1];
     char beside[PLAN_FILE_NAME];
     int num_arguments, exit_code;
-    job p = {.set = &set};
     error why = {""};
     if (!command_begin("partition FILE [options]", text, table, argc, argv, argument, &num_arguments, 1, 1, &exit_code))
         return exit_code;
-    if (!settings_agree(&set, &why)) return command_refused("partition", &why);
-    if (!plan_file_name(&set.out, beside, argument[0], "part", &why)) return command_refused("partition", &why);
-    if (!names_differ(&set, argument[0], &why)) return command_refused("partition", &why);
-    if (!dataset_open(&p.data, argument[0], &why)) return command_failed(&why);
-    p.graph = dataset_graph(&p.data);
-    bool good = make(&p, &why);
-    if (good) report(&p, set.out);
-    memory_free(p.owner);
-    memory_free(p.train);
-    close_lanes(&p);
-    memory_free(p.weight);
-    dataset_close(&p.data);
-    return good && standard_flush(&why) ? EXIT_GOOD : command_failed(&why);
+    if (!settings_agree(&set, &why) || !plan_file_name(&set.out, beside, argument[0], "part", &why) ||
+        !names_differ(&set, argument[0], &why)) return command_refused("partition", &why);
+    return run(&set, argument[0], &why) ? EXIT_GOOD : command_failed(&why);
 }

@@ -5,9 +5,11 @@
 #include "common/json.h"
 #include "common/memory.h"
 #include "common/printable.h"
+#include "common/same_file.h"
 #include "common/standard.h"
 #include "datasets/commands.h"
 #include "datasets/hotness.h"
+#include "datasets/node_array.h"
 #include "datasets/plan_file.h"
 
 static const char text[] =
@@ -19,27 +21,34 @@ static const char text[] =
     "  optimal   by how often training's own first K epochs do, with this seed, fanout and batch\n"
     "  dual      as presc, and fills --cache-bytes with what saves most time a byte (DUCATI), by --slopes\n"
     "  random    at random\n"
+    "  file      by your own scores: --from SCORE.npy has one per node, a vector of int32, int64, float32 or float64. The\n"
+    "            highest is the hottest, equal ones go by id. An order of ids is a score, too: in NumPy,\n"
+    "            score[order] = -arange(N)\n"
     "presc, optimal and dual print what share of the reads counted the hottest nodes take.";
 
+enum { BY_FILE = HOTNESS_NUM_POLICIES };
+
 typedef struct {
-    int by, sampler;
+    int by, sampler; /* a hotness_policy, or BY_FILE */
     int64_t epochs, batch, split, seed, cache_bytes;
     option_list fanout, slopes;
-    const char* out;
+    const char *out, *from;
     bool json;
 } settings;
+
+static const char* policy_name(const settings* set) { return set->by == BY_FILE ? "file" : hotness_name[set->by]; }
 
 typedef struct {
     const settings* set;
     dataset data;
     ggnn_graph graph;
-    int64_t *rows, *lists;             /* (N) what they are ranked by; aligraph: in-degrees over out-degrees */
+    int64_t *rows, *lists;             /* (N) what they are ranked by; aligraph: in-degrees over out-degrees; file: keys */
     ggnn_node *rank_rows, *rank_lists; /* (N) */
     ggnn_node* work;                   /* (2 N) */
     ggnn_dual_fill fill;
 } job;
 
-static bool is_counted(const settings* set) { return hotness_is_counted((hotness_policy)set->by); }
+static bool is_counted(const settings* set) { return hotness_is_counted((hotness_policy)set->by); } /* not BY_FILE */
 
 /* ---- counting --------------------------------------------------------------------------------------------------- */
 
@@ -69,6 +78,13 @@ static bool count_reads(job* r, error* why)
     return good;
 }
 
+static bool count(job* r, error* why)
+{
+    if (is_counted(r->set)) return count_reads(r, why);
+    if (r->set->by == BY_FILE) return node_scores(r->rows, r->set->from, r->data.num_nodes, why);
+    return r->set->by == HOTNESS_RANDOM || count_degrees(r, why);
+}
+
 /* ---- ranking ---------------------------------------------------------------------------------------------------- */
 
 static void rank_all(job* r)
@@ -83,7 +99,7 @@ static void rank_all(job* r)
         r->fill = ggnn_fill_dual(r->rank_rows, r->rank_lists, &dual, n, r->work);
         return;
     }
-    const hotness_policy by = (hotness_policy)r->set->by;
+    const hotness_policy by = r->set->by == BY_FILE ? HOTNESS_DEGREE : (hotness_policy)r->set->by; /* both: by value, then id */
     const int64_t* indptr = r->graph.whole.indptr;
     hotness_rank(r->rank_rows, r->work, by, r->rows, r->lists, indptr, (uint64_t)r->set->seed, n);
     if (is_counted(r->set)) hotness_rank(r->rank_lists, r->work, by, r->lists, NULL, indptr, 0, n);
@@ -107,7 +123,7 @@ static void report(const job* r, const char* out)
         json_start(&j, stdout, true);
         json_begin_object(&j, NULL);
         json_string(&j, "file", out);
-        json_string(&j, "by", hotness_name[r->set->by]);
+        json_string(&j, "by", policy_name(r->set));
         json_int(&j, "num_nodes", n);
         if (r->set->by == HOTNESS_DUAL) {
             json_int(&j, "rows", r->fill.rows);
@@ -127,7 +143,7 @@ static void report(const job* r, const char* out)
         json_end_object(&j);
         return;
     }
-    printf("%s: %" PRId64 " nodes ranked by %s\n", printable(path, sizeof path, out), n, hotness_name[r->set->by]);
+    printf("%s: %" PRId64 " nodes ranked by %s\n", printable(path, sizeof path, out), n, policy_name(r->set));
     if (r->set->by == HOTNESS_DUAL) {
         if (r->set->slopes.value[0] == 0 && r->set->slopes.value[1] == 0) printf("both slopes are 0: by frequency per byte\n");
         printf("%" PRId64 " rows (%" PRId64 " bytes) and %" PRId64 " lists (%" PRId64 " bytes) fit %" PRId64 " bytes\n",
@@ -149,11 +165,11 @@ static bool make(job* r, const char* out, error* why)
     r->rank_lists = memory_new(n * sizeof *r->rank_lists, "ranks", why);
     r->work = memory_new(2 * n * sizeof *r->work, "orders", why);
     if (!r->rows || !r->lists || !r->rank_rows || !r->rank_lists || !r->work) return false;
-    if (is_counted(r->set) ? !count_reads(r, why) : r->set->by != HOTNESS_RANDOM && !count_degrees(r, why)) return false;
+    if (!count(r, why)) return false;
     rank_all(r);
     const int64_t cached[2] = {r->fill.rows, r->fill.lists};
     const bool fills = r->set->by == HOTNESS_DUAL;
-    return ranking_write(out, &r->data, hotness_name[r->set->by], r->rank_rows, r->rank_lists, fills ? cached : NULL,
+    return ranking_write(out, &r->data, policy_name(r->set), r->rank_rows, r->rank_lists, fills ? cached : NULL,
                          fills ? &r->set->cache_bytes : NULL, why);
 }
 
@@ -162,14 +178,33 @@ static bool settings_agree(const settings* set, error* why)
     if (set->fanout.count > GGNN_HOPS_MAX) return error_set(why, "--fanout: more than %d hops", GGNN_HOPS_MAX);
     if (set->slopes.count != 2) return error_set(why, "--slopes: two numbers, A,F");
     if (set->by == HOTNESS_DUAL && set->cache_bytes < 0) return error_set(why, "--by dual fills --cache-bytes N: give it");
+    if (set->by == BY_FILE && !set->from) return error_set(why, "--by file reads --from FILE.npy: give it");
+    if (set->by != BY_FILE && set->from) return error_set(why, "--from %s: --by %s reads no file", set->from, policy_name(set));
     return true;
+}
+
+static bool run(const settings* set, const char* path, error* why)
+{
+    job r = {.set = set};
+    if (!dataset_open(&r.data, path, why)) return false;
+    r.graph = dataset_graph(&r.data);
+    const bool good = make(&r, set->out, why);
+    if (good) report(&r, set->out);
+    memory_free(r.rows);
+    memory_free(r.lists);
+    memory_free(r.rank_rows);
+    memory_free(r.rank_lists);
+    memory_free(r.work);
+    dataset_close(&r.data);
+    return good && standard_flush(why);
 }
 
 int rank_main(int argc, char** argv)
 {
-    settings set = {HOTNESS_PRESC, 0, 1, 1024, 0, 1, -1, {3, {15, 10, 5}}, {2, {0, 0}}, NULL, false};
+    settings set = {HOTNESS_PRESC, 0, 1, 1024, 0, 1, -1, {3, {15, 10, 5}}, {2, {0, 0}}, NULL, NULL, false};
     const option table[] = {
-        {"by", OPTION_CHOICE, &set.by, 0, 0, HOTNESS_POLICIES, "what makes a node hot", NULL},
+        {"by", OPTION_CHOICE, &set.by, 0, 0, HOTNESS_POLICIES "|file", "what makes a node hot", NULL},
+        {"from", OPTION_TEXT, &set.from, 0, 0, "FILE", "file: a .npy array, the score of each node", NULL},
         {"presample-epochs", OPTION_INT, &set.epochs, 1, 10000, "K", "epochs that are counted", NULL},
         {"fanout", OPTION_LIST, &set.fanout, -1, 1 << 20, "N,N,...", "neighbours a hop, from the seeds outward; default: 15,10,5", NULL},
         {"sampler", OPTION_CHOICE, &set.sampler, 0, 0, GGNN_METHOD_NAMES, "how neighbours are drawn", NULL},
@@ -184,21 +219,11 @@ int rank_main(int argc, char** argv)
     const char* argument[1];
     char beside[PLAN_FILE_NAME];
     int num_arguments, exit_code;
-    job r = {.set = &set};
     error why = {""};
     if (!command_begin("rank FILE [options]", text, table, argc, argv, argument, &num_arguments, 1, 1, &exit_code))
         return exit_code;
-    if (!settings_agree(&set, &why)) return command_refused("rank", &why);
-    if (!plan_file_name(&set.out, beside, argument[0], "rank", &why)) return command_refused("rank", &why);
-    if (!dataset_open(&r.data, argument[0], &why)) return command_failed(&why);
-    r.graph = dataset_graph(&r.data);
-    bool good = make(&r, set.out, &why);
-    if (good) report(&r, set.out);
-    memory_free(r.rows);
-    memory_free(r.lists);
-    memory_free(r.rank_rows);
-    memory_free(r.rank_lists);
-    memory_free(r.work);
-    dataset_close(&r.data);
-    return good && standard_flush(&why) ? EXIT_GOOD : command_failed(&why);
+    const file_read read = {set.from, "what --from reads"};
+    if (!settings_agree(&set, &why) || !plan_file_name(&set.out, beside, argument[0], "rank", &why) ||
+        !same_file_as_none("--out", set.out, &read, 1, &why)) return command_refused("rank", &why);
+    return run(&set, argument[0], &why) ? EXIT_GOOD : command_failed(&why);
 }

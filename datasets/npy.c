@@ -255,6 +255,17 @@ bool npy_read_floats(float* out, int64_t count, const npy_header* h, source* s, 
     return true;
 }
 
+bool npy_read_doubles(double* out, int64_t count, const npy_header* h, source* s, error* why)
+{
+    unsigned char chunk[CHUNK_BYTES];
+    for (int64_t done = 0, some; done < count; done += some) {
+        some = count - done < CHUNK_BYTES / h->size ? count - done : CHUNK_BYTES / h->size;
+        if (!source_read_all(s, chunk, some * h->size, "the array", why)) return false;
+        for (int64_t i = 0; i < some; i++) out[done + i] = as_real(load(chunk + i * h->size, h), h);
+    }
+    return true;
+}
+
 bool npy_read_ints(int64_t* out, int64_t count, const npy_header* h, source* s, int64_t first, error* why)
 {
     unsigned char chunk[CHUNK_BYTES];

@@ -23,10 +23,11 @@ typedef struct {
 /* Reads the header; count is known to fit the stream where the stream's length is known, and in 2^62 bytes else. */
 bool npy_read_header(npy_header* h, source* s, error* why);
 
-/* Reads the next count elements, in the order they lie in the file, as floats (rounded to nearest) or integers.
+/* Reads the next count elements, in the order they lie in the file, as floats or doubles (rounded to nearest) or integers.
    An integer of a float that has a fraction, does not fit or is NaN is an error. first: index of the first of them,
    for messages. */
 bool npy_read_floats(float* out, int64_t count, const npy_header* h, source* s, error* why);
+bool npy_read_doubles(double* out, int64_t count, const npy_header* h, source* s, error* why);
 bool npy_read_ints(int64_t* out, int64_t count, const npy_header* h, source* s, int64_t first, error* why);
 
 /* A single text of at most NPY_TEXT characters, b'csr' or 'csr', read whole; what is not ASCII becomes '?'. */

@@ -2246,13 +2246,14 @@ TEST(help_says_the_default_of_every_option)
          "--fanout", " [15,10,5]", "--batch", " [1024]", "--seed", " [1]", "--hops", " [2]",
          "--closure-limit", " [100000]"},
         {"sample", "--table", " [auto]", "--backend", " [cpu]", "--trace", "", "--json", "", "--last-hop-global", ""},
-        {"rank", "--out", "", "--json", ""},
-        {"partition", "--passes", " [10]", "--slack", " [5]", "--split", " [0]", "--out", "", "--extract", "", "--json", ""}};
+        {"rank", "--from", "", "--out", "", "--json", ""},
+        {"partition", "--from", "", "--passes", " [10]", "--slack", " [5]", "--split", " [0]", "--out", "", "--extract", "", "--json",
+         ""}};
     static const struct {
         const char* command;
         int options;
-    } all[] = {{"info", 1}, {"verify", 1}, {"stats", 1}, {"sample", 13}, {"rank", 11}, {"reorder", 3}, {"preprocess", 3},
-               {"place", 5}, {"partition", 15}};
+    } all[] = {{"info", 1}, {"verify", 1}, {"stats", 1}, {"sample", 13}, {"rank", 12}, {"reorder", 3}, {"preprocess", 3},
+               {"place", 5}, {"partition", 16}};
     char line[100];
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
         snprintf(line, sizeof line, "%s --help", of[i][0]);

@@ -50,6 +50,7 @@ TEST(every_type_reads_as_floats_and_integers)
         npy_header h;
         error why = {""};
         float f[3];
+        double d[3];
         int64_t i[3];
         for (int e = 0; e < 3; e++)
             for (int byte = 0; byte < size; byte++)
@@ -58,6 +59,9 @@ TEST(every_type_reads_as_floats_and_integers)
         bytes file = npy_of(descr, "3,", false, data.data, data.size);
         source* s = open_npy(&file, &h, &why);
         CHECK(s && npy_read_floats(f, 3, &h, s, &why) && f[0] == 0 && f[1] == 1 && f[2] == (float)types[k / 2].value);
+        source_close(s);
+        s = open_npy(&file, &h, &why);
+        CHECK(s && npy_read_doubles(d, 3, &h, s, &why) && d[0] == 0 && d[1] == 1 && d[2] == types[k / 2].value);
         source_close(s);
         s = open_npy(&file, &h, &why);
         CHECK(s && npy_read_ints(i, 3, &h, s, 0, &why) && i[0] == 0 && i[1] == 1 &&

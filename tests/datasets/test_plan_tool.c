@@ -1,11 +1,12 @@
 /* test_plan_tool.c - ggnn-data rank, place, partition, and the files that they write. */
 #include "datasets/plan_file.h"
 #include "datasets/topology.h"
+#include "tests/archive.h"
 #include "tests/random_graph.h"
 #include "tests/test.h"
 #include "tests/tool.h"
 
-static char graph[600], other[600], made[600], topology[600];
+static char graph[600], other[600], made[600], topology[600], own[600];
 
 static char* with(char* line, const char* format, const char* a, const char* b)
 {
@@ -18,7 +19,7 @@ static int tool_on(const char* command, const char* options) /* on the graph */
     snprintf(line, sizeof line, "%s %s %s", command, graph, options);
     return run("", line);
 }
-static void put(const char* path, const char* text) { write_file(path, text, strlen(text)); }
+static void put_text(const char* path, const char* text) { write_file(path, text, strlen(text)); }
 
 /* The shortest text that reads back equal. */
 static const char* shortest(double value)
@@ -39,8 +40,25 @@ static void make_graphs(void)
     folder_path(other, "other.ggnn");
     folder_path(made, "made.ggnn");
     folder_path(topology, "topology");
+    folder_path(own, "own.npy");
     CHECK_EQ(run("", with(line, "generate citation %s --nodes 4000 --edges 32000 --features 8%s", graph, "")), 0);
     CHECK_EQ(run("", with(line, "generate citation %s --nodes 4000 --edges 32000 --features 8 --seed 2%s", other, "")), 0);
+}
+
+/* A .npy file of `count` elements of 4 or 8 bytes, integers or the bits of floats; type ">i4": the larger bytes first. */
+static void put_array(const char* path, const char* type, const int64_t* value, int64_t count)
+{
+    const int size = type[2] - '0';
+    char shape[30];
+    bytes data = {0};
+    snprintf(shape, sizeof shape, "%lld,", (long long)count);
+    for (int64_t i = 0; i < count; i++)
+        for (int k = 0; k < size; k++)
+            put_number(&data, (uint64_t)value[i] >> 8 * (type[0] == '>' ? size - 1 - k : k) & 255, 1);
+    bytes file = npy_of(type, shape, false, data.data, data.size);
+    write_file(path, file.data, file.size);
+    drop(&data);
+    drop(&file);
 }
 
 /* ---- place ----------------------------------------------------------------------------------------------------- */
@@ -64,13 +82,13 @@ TEST(nvidia_smis_table_is_read_as_it_is)
 {
     ggnn_topology t, dgx;
     error why = {""};
-    put(topology, smi);
+    put_text(topology, smi);
     CHECK(topology_read(&t, topology, 0, &why));
     CHECK(topology_read(&dgx, "dgx-1v", 0, &why));
     CHECK_EQ(t.devices, 8);
     for (int i = 0; i < 8; i++)
         for (int j = 0; j < 8; j++) CHECK(t.bandwidth[i][j] == dgx.bandwidth[i][j]);
-    put(topology, "     GPU0 GPU1 GPU2 CPU Affinity\nGPU0 X NV12 PIX 0-7\nGPU1 NV12 X PHB 0-7\nGPU2 PXB NODE X 0-7\n");
+    put_text(topology, "     GPU0 GPU1 GPU2 CPU Affinity\nGPU0 X NV12 PIX 0-7\nGPU1 NV12 X PHB 0-7\nGPU2 PXB NODE X 0-7\n");
     CHECK(topology_read(&t, topology, 3, &why));
     CHECK(t.bandwidth[0][1] == 300 && t.bandwidth[0][2] == 12 && t.bandwidth[1][2] == 0 && t.bandwidth[2][0] == 12);
 }
@@ -79,7 +97,7 @@ static void refuses(const char* text, const char* words)
 {
     ggnn_topology t;
     error why = {""};
-    put(topology, text);
+    put_text(topology, text);
     CHECK(!topology_read(&t, topology, 0, &why));
     if (!CHECK(strstr(why.text, words) != NULL)) printf("  says: %s\n", why.text);
 }
@@ -124,7 +142,7 @@ TEST(a_topology_has_up_to_sixteen_devices)
         }
         for (int form = 0; form < 2; form++) {
             error why = {""};
-            put(topology, form ? matrix : table);
+            put_text(topology, form ? matrix : table);
             CHECK_EQ(topology_read(&t, topology, 0, &why), devices == 16);
             if (devices == 16) CHECK(t.devices == 16 && t.bandwidth[0][15] == 50 && t.bandwidth[15][0] == 0 && t.bandwidth[15][15] == 700);
             else CHECK(strstr(why.text, "line 1: more than 16 devices"));
@@ -149,9 +167,9 @@ TEST(place_prints_plans_for_people_and_as_json)
     CHECK(prints("out", "\"complete\": false"));
     CHECK_EQ(run("", "place dgx-1v --device-list 0,1,4,5 --json"), 0); /* a ring */
     CHECK(prints("out", "\"most\": 2"));
-    put(topology, "700 50 0\n0 700,50\n0 0 700\n"); /* one way */
+    put_text(topology, "700 50 0\n0 700,50\n0 0 700\n"); /* one way */
     CHECK_EQ(run("", with(line, "place %s --json%s", topology, "")), 0);
-    put(topology, smi);
+    put_text(topology, smi);
     CHECK_EQ(run("", with(line, "place %s --devices 4%s", topology, "")), 1);
     CHECK(prints("err", "a topology of 8 devices, not of 4"));
 }
@@ -161,7 +179,7 @@ TEST(devices_of_a_list_keep_who_reads_whom)
     static const int64_t list[] = {2, 0};
     ggnn_topology t;
     error why = {""};
-    put(topology, "9 1 2\n3 8 4\n5 6 7\n");
+    put_text(topology, "9 1 2\n3 8 4\n5 6 7\n");
     CHECK(topology_read(&t, topology, 0, &why) && topology_keep(&t, list, 2, &why));
     CHECK_EQ(t.devices, 2);
     CHECK(t.bandwidth[0][0] == 7 && t.bandwidth[0][1] == 5 && t.bandwidth[1][0] == 2 && t.bandwidth[1][1] == 9);
@@ -266,7 +284,7 @@ TEST(place_keeps_the_devices_of_a_list)
     CHECK_EQ(run("", "place dgx-1v --device-list 3,2 --device-list=5,0,4,1,7 --json"), 0);
     expect_plan(&plan, "dgx-1v", "best", true);
     CHECK(prints_what_is_expected());
-    put(topology, smi);
+    put_text(topology, smi);
     CHECK_EQ(run("", with(line, "place %s --devices 8 --device-list 5,0,4,1,7 --json%s", topology, "")), 0);
     expect_plan(&plan, topology, "best", true);
     CHECK(prints_what_is_expected());
@@ -316,7 +334,7 @@ TEST(a_topologys_words_and_blanks_are_those_of_its_format)
     ggnn_topology t;
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
         error why = {""};
-        put(topology, of[i].text);
+        put_text(topology, of[i].text);
         if (!CHECK(topology_read(&t, topology, 2, &why)) ||
             !CHECK(t.devices == 2 && t.bandwidth[0][1] == of[i].far)) printf("  %s: %s\n", of[i].text, why.text);
         CHECK(t.bandwidth[0][0] == 700 && t.bandwidth[1][1] == 700);
@@ -331,7 +349,7 @@ TEST(a_topologys_words_and_blanks_are_those_of_its_format)
         for (int i = 2; i < words; i++) strcat(many, " x");
         strcat(many, " NV2\nGPU1 NV4");
         for (int i = 2; i < words; i++) strcat(many, " x");
-        put(topology, strcat(many, " X\n"));
+        put_text(topology, strcat(many, " X\n"));
         CHECK_EQ(topology_read(&t, topology, 0, &why), words < 256 || words > 256);
         if (words == 255) CHECK(t.devices == 2 && t.bandwidth[0][1] == 50 && t.bandwidth[1][0] == 100);
         if (words > 256) CHECK_EQ(t.devices, 1);
@@ -384,7 +402,7 @@ TEST(a_ranking_has_the_same_bytes_on_any_number_of_threads)
 {
     static const char* const by[] = {"presc", "optimal", "dual --cache-bytes 20K"};
     static const int threads[] = {1, 2, 3, 5};
-    static unsigned char bytes[2][1 << 17];
+    static unsigned char content[2][1 << 17];
     for (int i = 0; i < 3; i++) {
         size_t size[2] = {0, 0};
         for (int t = 0; t < 4; t++) {
@@ -393,11 +411,11 @@ TEST(a_ranking_has_the_same_bytes_on_any_number_of_threads)
             snprintf(line, sizeof line, "rank %s --fanout 5,5 --batch 16 --presample-epochs 3 --by %s --out %s", graph, by[i], made);
             CHECK_EQ(run(before, line), 0);
             FILE* f = fopen(made, "rb");
-            size[t > 0] = f ? fread(bytes[t > 0], 1, sizeof *bytes, f) : 0;
+            size[t > 0] = f ? fread(content[t > 0], 1, sizeof *content, f) : 0;
             if (f) fclose(f);
-            CHECK(size[t > 0] == size[0] && memcmp(bytes[0], bytes[t > 0], size[0]) == 0);
+            CHECK(size[t > 0] == size[0] && memcmp(content[0], content[t > 0], size[0]) == 0);
         }
-        CHECK(size[0] > 2 * 4000 * sizeof(ggnn_node) && size[0] < sizeof *bytes);
+        CHECK(size[0] > 2 * 4000 * sizeof(ggnn_node) && size[0] < sizeof *content);
     }
 }
 
@@ -485,6 +503,25 @@ TEST(rank_and_partition_refuse_what_cannot_be_meant)
     CHECK(prints("err", "--balance edges: --method mincut weighs no nodes; metis does"));
     CHECK_EQ(tool_on("partition", "--fanout 1,1,1,1,1,1,1,1,1"), 2);
     CHECK_EQ(tool_on("partition", with(line, "--out %s%s", graph, "")), 2);
+    CHECK_EQ(tool_on("rank", "--by file"), 2);
+    CHECK_STR(printed("err"), "ggnn-data: rank: --by file reads --from FILE.npy: give it\n");
+    CHECK_EQ(tool_on("rank", "--by degree --from own.npy"), 2);
+    CHECK_STR(printed("err"), "ggnn-data: rank: --from own.npy: --by degree reads no file\n");
+    put_text(own, "mine");
+    CHECK_EQ(tool_on("rank", with(line, "--by file --from %s --out %s", own, own)), 2);
+    CHECK(prints("err", ": that is what --from reads\n"));
+    CHECK_EQ(tool_on("partition", "--method file"), 2);
+    CHECK_STR(printed("err"), "ggnn-data: partition: --method file reads --from FILE.npy: give it\n");
+    CHECK_EQ(tool_on("partition", "--method mod --from own.npy"), 2);
+    CHECK_STR(printed("err"), "ggnn-data: partition: --from own.npy: --method mod reads no file\n");
+    put_text(own, "mine");
+    CHECK_EQ(tool_on("partition", with(line, "--method file --from %s --out %s", own, own)), 2);
+    CHECK(prints("err", ": that is what --from reads\n"));
+    CHECK_STR(folder_text("own.npy"), "mine");
+    CHECK_EQ(tool_on("partition", with(line, "--method file --from %s --balance edges%s", own, "")), 2);
+    CHECK(prints("err", "--balance edges: --method file weighs no nodes"));
+    CHECK_EQ(tool_on("partition", with(line, "--method file --from %s --extract%s", own, "")), 2);
+    CHECK(prints("err", "--extract: --method file divides all nodes"));
     CHECK_EQ(run("", with(line, "generate path %s%s", made, "")), 0);
     CHECK_EQ(run("", with(line, "partition %s --method pagraph%s", made, "")), 1);
     CHECK(prints("err", "no training nodes"));
@@ -973,6 +1010,136 @@ TEST(rank_prints_and_writes_what_epochs_read)
     }
 }
 
+/* ---- and by scores of a user's own */
+
+typedef struct { /* node v's: an integer, or a float's bits */
+    int64_t bits;
+    double real;
+} score;
+
+static score score_of(const char* type, int v)
+{
+    static const int64_t large = INT64_C(1) << 60;
+    const int64_t whole[] = {0, -1, 1, INT64_MAX, INT64_MIN, large, large + 1, -large - 1};
+    static const int32_t narrow[] = {0, -1, 1, INT32_MAX, INT32_MIN, 1 << 24, (1 << 24) + 1, -77};
+    static const double real[] = {0, -0., 1, 1 + 0x1p-52, -1, -1 - 0x1p-52, INFINITY, -INFINITY, 0x1p-1074, -0x1p-1074, 1e300};
+    static const float single[] = {0, -0.f, 1, 1 + 0x1p-23f, -1, -1 - 0x1p-23f, INFINITY, -INFINITY, 0x1p-149f, -0x1p-149f,
+                                   1e30f};
+    const int at = v * v + v / 3, eleventh = at % 11;
+    score s = {type[2] == '8' ? whole[at % 8] : narrow[at % 8], 0};
+    if (type[1] == 'i') return s;
+    s.real = type[2] == '8' ? real[eleventh] : (double)single[eleventh];
+    if (type[2] == '8') memcpy(&s.bits, &real[eleventh], 8);
+    else memcpy(&s.bits, &single[eleventh], 4);
+    return s;
+}
+
+/* All bits of a score count; equal ones, 0 and -0, go by id. */
+TEST(a_ranking_by_scores_has_their_order_whatever_their_type)
+{
+    static const char* const types[] = {"<i4", "<i8", "<f4", "<f8", ">i4", ">i8", ">f4", ">f8"};
+    for (int i = 0; i < 16; i++) {
+        const char* type = types[i / 2];
+        int64_t bits[MANY];
+        ggnn_node rank[MANY];
+        char line[2000], path[700];
+        dataset d;
+        ranking r;
+        error why = {""};
+        make_random(i % 3);
+        for (int v = 0; v < MANY; v++) {
+            const score mine = score_of(type, v);
+            bits[v] = mine.bits;
+            rank[v] = 0;
+            for (int u = 0; u < MANY; u++) {
+                const score his = score_of(type, u);
+                const bool more = type[1] == 'f' ? his.real > mine.real : his.bits > mine.bits;
+                const bool less = type[1] == 'f' ? his.real < mine.real : his.bits < mine.bits;
+                rank[v] += more || (!less && u < v);
+            }
+        }
+        put_array(own, type, bits, MANY);
+        snprintf(path, sizeof path, "%s.rank", made);
+        snprintf(line, sizeof line, "rank %s --by file --from %s%s", made, own, i % 2 ? " --json" : "");
+        CHECK_EQ(run("", line), 0);
+        expect(NULL);
+        if (i % 2) expect("{\n  \"file\": \"%s\",\n  \"by\": \"file\",\n  \"num_nodes\": %d,\n  \"hits\": []\n}\n", path, MANY);
+        else expect("%s: %d nodes ranked by file\n", path, MANY);
+        CHECK(prints_what_is_expected());
+        CHECK(dataset_open(&d, made, &why) && ranking_open(&r, path, &d, &why));
+        if (!CHECK(memcmp(r.rows, rank, sizeof rank) == 0 && memcmp(r.lists, rank, sizeof rank) == 0)) printf("  %s\n", type);
+        CHECK(strcmp(r.made_by, "file") == 0 && !r.cached);
+        ranking_close(&r);
+        dataset_close(&d);
+    }
+}
+
+TEST(scores_that_are_none_are_refused_by_index_and_value)
+{
+    static const struct {
+        const char *type, *shape;
+        int64_t at, bits;
+        const char* words; /* behind the file's name */
+    } of[] = {{"<f8", "70,", 69, INT64_C(0x7FF8000000000000), ": element 69: nan is no score\n"},
+              {"<f4", "70,", 3, 0xFFC00000, ": element 3: nan is no score\n"},
+              {"<f4", "69,", 0, 0, ": 69 scores; the graph has 70 nodes\n"},
+              {"<f8", "71,", 0, 0, ": 71 scores; the graph has 70 nodes\n"},
+              {"<f8", "70, 1", 0, 0, ": shape (70, 1); one dimension, a number per node, is expected\n"},
+              {"<f2", "70,", 0, 0, ": elements of type 'f2'; scores are int32, int64, float32 or float64\n"},
+              {"<u8", "70,", 0, 0, ": elements of type 'u8'; scores are int32, int64, float32 or float64\n"}};
+    char line[2000], path[700], words[900];
+    folder_path(path, "not made");
+    make_random(0);
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        const int width = of[i].type[2] - '0';
+        bytes data = {0};
+        for (int k = 0; k < atoi(of[i].shape); k++) put_number(&data, k == of[i].at ? (uint64_t)of[i].bits : 0, width);
+        bytes file = npy_of(of[i].type, of[i].shape, false, data.data, data.size);
+        write_file(own, file.data, file.size);
+        snprintf(line, sizeof line, "rank %s --by file --from %s --out '%s'", made, own, path);
+        snprintf(words, sizeof words, "ggnn-data: %s%s", own, of[i].words);
+        CHECK_EQ(run("", line), 1);
+        if (!CHECK(prints("err", words)) || !CHECK(access(path, F_OK) != 0 && temporaries() == 0)) printf("  %s\n", of[i].type);
+        drop(&data);
+        drop(&file);
+    }
+}
+
+/* More than are read at once: the last wrong one has its own index, and the order is that of all. */
+TEST(arrays_longer_than_a_piece_are_read_to_their_end)
+{
+    static int64_t value[4000];
+    dataset d;
+    ranking r;
+    partition p;
+    error why = {""};
+    char line[2000], path[700];
+    for (int v = 0; v < 4000; v++) value[v] = v % 7;
+    put_array(own, "<i8", value, 4000);
+    CHECK_EQ(tool_on("partition", with(line, "--method file --from %s --out %s", own, made)), 0);
+    CHECK(dataset_open(&d, graph, &why) && partition_open(&p, made, &d, &why));
+    CHECK_EQ(p.parts, 7);
+    for (int v = 0; v < 4000; v++) CHECK_EQ(p.owner[v], v % 7);
+    partition_close(&p);
+    for (int form = 0; form < 2; form++) {
+        for (int v = 0; v < 4000; v++) {
+            const double real = v / 2.;
+            value[v] = v;
+            if (form) memcpy(&value[v], &real, 8);
+        }
+        put_array(own, form ? "<f8" : "<i8", value, 4000);
+        CHECK_EQ(tool_on("rank", with(line, "--by file --from %s --out %s", own, made)), 0);
+        CHECK(ranking_open(&r, made, &d, &why));
+        for (int v = 0; v < 4000; v++) CHECK_EQ(r.rows[v], 3999 - v);
+        ranking_close(&r);
+    }
+    value[3998] = INT64_C(0x7FF8000000000000);
+    put_array(own, "<f8", value, 4000);
+    CHECK_EQ(tool_on("rank", with(line, "--by file --from %s --out %s", own, folder_path(path, "not-made"))), 1);
+    CHECK(prints("err", ": element 3998: nan is no score\n"));
+    dataset_close(&d);
+}
+
 /* ---- partitions likewise */
 
 /* Nodes that up to so many hops reach from the training nodes of a part. */
@@ -1078,6 +1245,14 @@ static ggnn_graph both_ways(const dataset* d, int64_t indptr[MANY + 1], ggnn_nod
     return ggnn_graph_plain(indptr, indices, NULL, MANY, n);
 }
 
+/* A partition that no method of the program makes: by the squares of ids. */
+static void divide_by_squares(int32_t owner[MANY], int32_t parts, const char* type)
+{
+    int64_t wide[MANY];
+    for (int v = 0; v < MANY; v++) wide[v] = owner[v] = v == 0 ? parts - 1 : v * v % parts;
+    put_array(own, type, wide, MANY);
+}
+
 static void divide_by_hand(int32_t owner[MANY], int64_t* closures, const part_line* l, const dataset* d)
 {
     static char work[1 << 16];
@@ -1112,6 +1287,9 @@ TEST(partition_prints_and_writes_what_its_method_gives)
         {"--method pagraph", "pagraph", 4, 2, 0, 10, 5, 100000, 0, 0, 0},
         {"--method pagraph --parts 3 --hops 1 --split 1 --closure-limit 4", "pagraph", 3, 1, 1, 10, 5, 4, 0, 0, 0},
         {"--method pagraph --parts 2 --hops 3 --closure-limit 0", "pagraph", 2, 3, 0, 10, 5, 0, 0, 0, 0},
+        {"--method file --parts 6 --hops 3", "file", 6, 3, 0, 10, 5, 100000, 0, 0, 0},
+        {"--method file --split 1", "file", 5, 2, 1, 10, 5, 100000, 0, 0, 0},
+        {"--method file", "file", 64, 2, 0, 10, 5, 100000, 0, 0, 0},
         {"--method metis --parts 3", "metis", 3, 2, 0, 10, 5, 100000, 0, 0, 0},
         {"--method metis --balance edges --fanout 3,2", "metis", 4, 2, 0, 10, 5, 100000, 10, 1024, 1},
         {"--method metis --balance edges --fanout 3,2 --presample-epochs 2 --batch 4 --seed 4294967304 --split 1 --parts 2", "metis", 2, 2,
@@ -1120,7 +1298,7 @@ TEST(partition_prints_and_writes_what_its_method_gives)
     const bool has_metis = tool_on("partition", "--method metis --parts 1") == 0;
     for (size_t i = 0; i < 2 * sizeof lines / sizeof *lines; i++) {
         const part_line* l = &lines[i / 2];
-        const bool metis = strcmp(l->method, "metis") == 0;
+        const bool metis = strcmp(l->method, "metis") == 0, file = strcmp(l->method, "file") == 0;
         int32_t owner[MANY];
         int64_t closures = 0;
         dataset d;
@@ -1132,13 +1310,14 @@ TEST(partition_prints_and_writes_what_its_method_gives)
         make_random((int)(i + i / 6) % 3);
         if (!CHECK(dataset_open(&d, made, &why))) return;
         snprintf(path, sizeof path, "%s.%s", made, i % 3 ? "part" : "other");
-        snprintf(line, sizeof line, "partition %s %s %s%s %s", made, l->options, i % 3 ? "" : "--out ", i % 3 ? "" : path, i % 2
-                 ? "--json" : "");
+        if (file) divide_by_squares(owner, l->parts, i % 4 == 0 ? "<i4" : i % 4 == 1 ? "<i8" : i % 4 == 2 ? ">i4" : ">i8");
+        snprintf(line, sizeof line, "partition %s %s %s%s %s%s %s", made, l->options, file ? "--from " : "", file ? own : "",
+                 i % 3 ? "" : "--out ", i % 3 ? "" : path, i % 2 ? "--json" : "");
         bool good = CHECK_EQ(run("", line), 0) && CHECK(partition_open(&p, path, &d, &why));
         if (good) {
             const ggnn_file_section* by = ggnn_file_find(&p.file, "made_by");
             if (metis) memcpy(owner, p.owner, sizeof owner);
-            else divide_by_hand(owner, &closures, l, &d);
+            else if (!file) divide_by_hand(owner, &closures, l, &d);
             if (l->epochs) count_reads(&of, &d, &how, l->split, l->batch, (uint64_t)l->seed, l->epochs, false);
             expect_partition(l, &d, owner, closures, &of, path, i % 2);
             good = CHECK(prints_what_is_expected()) && CHECK_EQ(p.parts, l->parts) && CHECK(memcmp(p.owner, owner, sizeof owner) == 0) &&
@@ -1149,6 +1328,90 @@ TEST(partition_prints_and_writes_what_its_method_gives)
         if (!good) printf("  %s\n", line);
         dataset_close(&d);
     }
+}
+
+/* Whatever is wrong with a file of owners: the file, and of an element its index and value. */
+TEST(owners_that_are_none_are_refused_by_index_and_value)
+{
+    static const struct {
+        const char *type, *shape, *parts;
+        int64_t at, value;
+        const char* words; /* behind the file's name; NULL: it is taken */
+    } of[] = {{"<i8", "70,", "", 69, 63, NULL},
+              {"<i8", "70,", "--parts 3", 69, 2, NULL},
+              {"<i8", "70,", "--parts 3", 69, 3, ": element 69: owner 3 is outside [0, 3)\n"},
+              {"<i4", "70,", "", 69, 64, ": element 69: owner 64 is outside [0, 64), the most parts that there may be\n"},
+              {"<i4", "70,", "--parts 64", 0, -1, ": element 0: owner -1 is outside [0, 64)\n"},
+              {">i4", "70,", "--parts 2", 33, 7, ": element 33: owner 7 is outside [0, 2)\n"},
+              {"<i8", "70,", "", 2, (INT64_C(1) << 32) + 1, ": element 2: owner 4294967297 is outside [0, 64)"},
+              {"<i8", "70,", "", 2, INT64_MIN, ": element 2: owner -9223372036854775808 is outside [0, 64)"},
+              {"<i4", "69,", "", 0, 0, ": 69 owners; the graph has 70 nodes\n"},
+              {"<i4", "71,", "", 0, 0, ": 71 owners; the graph has 70 nodes\n"},
+              {"<i4", "0,", "", 0, 0, ": 0 owners; the graph has 70 nodes\n"},
+              {"<i4", "70, 1", "", 0, 0, ": shape (70, 1); one dimension, a number per node, is expected\n"},
+              {"<i4", "1, 70", "", 0, 0, ": shape (1, 70); one dimension"},
+              {"<i4", "", "", 0, 0, ": shape (); one dimension"},
+              {"<i2", "70,", "", 0, 0, ": elements of type 'i2'; owners are int32 or int64\n"},
+              {"<u4", "70,", "", 0, 0, ": elements of type 'u4'; owners are int32 or int64\n"},
+              {"<f4", "70,", "", 0, 0, ": elements of type 'f4'; owners are int32 or int64\n"},
+              {"<i9", "70,", "", 0, 0, ": elements of type '<i9'; bool, integers"}};
+    char line[2000], path[700], words[900];
+    folder_path(path, "not made");
+    make_random(0);
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        bytes data = {0};
+        const int width = of[i].type[2] - '0', rows = of[i].shape[0] ? atoi(of[i].shape) : 1;
+        const int count = strchr(of[i].shape, ' ') ? 70 : rows;
+        for (int k = 0; k < count; k++) {
+            uint64_t value = k == of[i].at ? (uint64_t)of[i].value : 0;
+            for (int byte = 0; byte < width; byte++)
+                put_number(&data, byte > 7 ? 0 : value >> 8 * (of[i].type[0] == '>' ? width - 1 - byte : byte) & 255, 1);
+        }
+        bytes file = npy_of(of[i].type, of[i].shape, false, data.data, data.size);
+        write_file(own, file.data, file.size);
+        snprintf(line, sizeof line, "partition %s --method file --from %s %s --out '%s'", made, own, of[i].parts, path);
+        snprintf(words, sizeof words, "ggnn-data: %s%s", own, of[i].words ? of[i].words : "");
+        CHECK_EQ(run("", line), of[i].words ? 1 : 0);
+        if (!CHECK(!of[i].words || strstr(printed("err"), words)) || !CHECK_EQ(access(path, F_OK) == 0, !of[i].words))
+            printf("  %s: %s", line, printed("err"));
+        CHECK_EQ(temporaries(), 0);
+        remove(path);
+        drop(&data);
+        drop(&file);
+    }
+}
+
+/* A file that ends too early, that goes on, that is no array, that is not there, or that is a pipe. */
+TEST(a_file_of_owners_is_whole)
+{
+    static const struct {
+        int more;
+        const char* words;
+    } of[] = {{-1, ": 407 bytes, but its shape needs 408 (truncated?)\n"}, {-280, ": 128 bytes, but its shape needs 408"},
+              {4, ": 412 bytes, but its shape needs 408"}, {-400, ""}, {-408, ""}};
+    static const int64_t owner[MANY];
+    char line[2000], words[900];
+    bytes all = {0};
+    make_random(0);
+    put_array(own, "<i4", owner, MANY);
+    put_file_bytes(&all, own);
+    put(&all, "more", 4);
+    if (!CHECK_EQ(all.size, 412)) return;
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        write_file(own, all.data, (size_t)(408 + of[i].more));
+        snprintf(words, sizeof words, "ggnn-data: %s%s", own, of[i].words);
+        CHECK_EQ(run("", with(line, "partition %s --method file --from %s", made, own)), 1);
+        CHECK(prints("err", words));
+    }
+    CHECK_EQ(run("", with(line, "partition %s --method file --from %s", made, made)), 1);
+    CHECK(prints("err", "no .npy array"));
+    CHECK_EQ(run("", with(line, "partition %s --method file --from %s/missing.npy", made, folder)), 1);
+    CHECK(prints("err", "missing.npy: "));
+    remove(own);
+    CHECK_EQ(mkfifo(own, 0600), 0);
+    CHECK_EQ(run("timeout 20", with(line, "partition %s --method file --from %s", made, own)), 1);
+    remove(own);
+    drop(&all);
 }
 
 /* ---- reorder likewise: each section's rows, of whatever type, by the order of rows or of lists */
@@ -1207,10 +1470,10 @@ TEST(reorder_writes_every_section_by_the_order_asked_for)
             for (int k = 0; k < 3; k++) {
                 const ggnn_file_section *was = ggnn_file_find(&d.file, of_nodes[k]), *is = ggnn_file_find(&new.file, of_nodes[k]);
                 if (!was) continue;
-                const size_t bytes = (size_t)was->bytes / MANY;
+                const size_t width = (size_t)was->bytes / MANY;
                 CHECK(is && is->type == was->type && is->bytes == was->bytes &&
-                      memcmp((const char*)ggnn_file_data(&new.file, is) + (size_t)to * bytes,
-                             (const char*)ggnn_file_data(&d.file, was) + (size_t)v * bytes, bytes) == 0);
+                      memcmp((const char*)ggnn_file_data(&new.file, is) + (size_t)to * width,
+                             (const char*)ggnn_file_data(&d.file, was) + (size_t)v * width, width) == 0);
             }
             if (!d.external_id) CHECK_EQ(new.external_id[to], v);
             for (int s = 0; s < 2; s++) CHECK_EQ(new.split[s * MANY + to], d.split[s * MANY + v]);
@@ -1510,16 +1773,22 @@ TEST(a_report_that_cannot_be_written_is_an_error)
 
 TEST(every_allocation_may_fail)
 {
-    static const char* const command[] = {"rank --fanout 3,3", "partition --method mincut", "partition --method pagraph", "place",
-                                         "reorder", "partition --method metis --balance edges --fanout 3,3"};
-    const int commands = tool_on("partition", "--method metis") == 0 ? 6 : 5;
-    put(topology, "700\n");
+    char by_file[700], by_score[700];
+    const char* const command[] = {"rank --fanout 3,3", "partition --method mincut", "partition --method pagraph", by_file,
+                                   by_score, "place", "reorder", "partition --method metis --balance edges --fanout 3,3"};
+    const int commands = tool_on("partition", "--method metis") == 0 ? 8 : 7;
+    static const int64_t owner[4000];
+    put_array(own, "<i8", owner, 4000);
+    snprintf(by_file, sizeof by_file, "partition --method file --from %s", own);
+    snprintf(by_score, sizeof by_score, "rank --by file --from %s", own);
+    put_text(topology, "700\n");
     for (int c = 0; c < commands; c++) {
         int n = 1, code = 1;
         for (; n < 60 && code != 0; n++) {
             char before[100], line[2000];
             snprintf(before, sizeof before, "GGNN_TEST_FAIL_ALLOCATION=%d", n);
-            snprintf(line, sizeof line, c < 3 || c == 5 ? "%s %s --out %s" : c == 3 ? "%s %s" : "%s %s %s", command[c], c == 3 ? topology : graph, made);
+            snprintf(line, sizeof line, c < 5 || c == 7 ? "%s %s --out %s" : c == 5 ? "%s %s" : "%s %s %s", command[c],
+                     c == 5 ? topology : graph, made);
             remove(made);
             code = run(before, line);
             CHECK(code == 0 || (code == 1 && access(made, F_OK) != 0 && prints("err", "memory")));
@@ -1559,7 +1828,12 @@ int main(int argc, char** argv)
     RUN(rank_and_partition_refuse_what_cannot_be_meant);
     RUN(partitions_are_written_beside_the_graph_and_their_figures_printed);
     RUN(rank_prints_and_writes_what_epochs_read);
+    RUN(a_ranking_by_scores_has_their_order_whatever_their_type);
+    RUN(scores_that_are_none_are_refused_by_index_and_value);
+    RUN(arrays_longer_than_a_piece_are_read_to_their_end);
     RUN(partition_prints_and_writes_what_its_method_gives);
+    RUN(owners_that_are_none_are_refused_by_index_and_value);
+    RUN(a_file_of_owners_is_whole);
     RUN(reorder_writes_every_section_by_the_order_asked_for);
     RUN(plan_files_that_are_wrong_are_refused_and_those_at_the_ends_are_not);
     RUN(a_plan_is_written_beside_its_graph_or_where_it_is_asked_for);

@@ -295,6 +295,17 @@ TEST(equal_nodes_are_ranked_by_list_length_then_by_id)
     check_order(order, rank, by_length, 6);
 }
 
+/* Values that are no counts: scores of a user's. */
+TEST(values_of_either_sign_are_ranked)
+{
+    static const int64_t hot[] = {-1, INT64_MIN, 0, INT64_MAX, -1, 5, -2};
+    static const ggnn_node expected[] = {3, 5, 2, 0, 4, 6, 1};
+    const ggnn_hotness by = {hot, NULL, NULL};
+    ggnn_node rank[7], order[7];
+    CHECK_EQ(ggnn_rank(rank, order, &by, 7), GGNN_OK);
+    check_order(order, rank, expected, 7);
+}
+
 /* 2/3 and 4/6 are equal; 1/0 and 0/0 come last; fractions that doubles cannot tell apart are told apart. */
 TEST(fractions_are_compared_exactly)
 {
@@ -1317,6 +1328,7 @@ int main(int argc, char** argv)
     RUN(counting_epochs_fails_as_sampling_does);
     RUN(epochs_of_a_global_last_hop_are_not_counted);
     RUN(equal_nodes_are_ranked_by_list_length_then_by_id);
+    RUN(values_of_either_sign_are_ranked);
     RUN(fractions_are_compared_exactly);
     RUN(a_ranking_is_the_sorted_order_for_any_number_of_nodes);
     RUN(a_random_ranking_is_a_permutation_keyed_by_its_seed);
