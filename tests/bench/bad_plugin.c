@@ -1,6 +1,7 @@
 /* bad_plugin.c - a plug-in that does what the environment's GGNN_TEST_PLUGIN says, for test_bench_plugin. Without, it is right.
    BAD_CUDA=1: of the emulator's device, whose memory is the host's. */
 #include <math.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,8 +19,7 @@ static bool wants(const char* fault)
 /* What ends a call, of whichever kernel. */
 static int32_t misbehave(void)
 {
-    volatile int* nowhere = NULL;
-    if (wants("crash")) *nowhere = 1;
+    if (wants("crash")) raise(SIGSEGV);
     if (wants("exit")) exit(0);
     if (wants("abort")) abort();
     while (wants("hang")) usleep(1000);
