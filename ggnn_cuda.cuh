@@ -785,7 +785,8 @@ inline int64_t resident_blocks(const void* kernel, int threads)
     cudaError_t error = cudaGetDevice(&device);
     error = first_error(error, cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
     if (k.kernel != kernel || k.device != device || k.threads != threads) {
-        error = first_error(error, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, 0));
+        const cudaError_t asked = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, 0);
+        error = first_error(error, asked);
         k = {error == cudaSuccess ? kernel : nullptr, device, threads, blocks > 0 ? blocks : 1};
     }
     return int64_t{processors} * k.blocks; // after an error few: the launch will say what is wrong

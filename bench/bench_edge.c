@@ -38,13 +38,6 @@ static void run_spmm(void* context)
     ggnn_spmm(s->plain, s->width, NULL, GGNN_SUM, s->block, NULL, NULL, 1, s->src, s->width, s->width);
 }
 
-/* The block and sizes of a run: the graph's, or the user's own. */
-static bool open_block(bench* b, ggnn_block* block, int64_t counts[3])
-{
-    if (!b->o.own) return cpu_whole_graph(b, block, counts);
-    return bench_block(b, block, b->o.rows, b->o.degree, b->o.sources ? b->o.sources : b->o.rows);
-}
-
 /* ---- SDDMM --------------------------------------------------------------------------------------------- */
 
 /* A dot of F = 32 moves what a sum of F = 32 does. */
@@ -101,7 +94,7 @@ bool bench_sddmm(bench* b)
     int32_t width = b->o.features ? (int32_t)b->o.features : 32, heads = b->o.heads ? (int32_t)b->o.heads : 1;
     if (width % heads)
         return error_set(&b->why, "--heads %d: must divide --features %d", (int)heads, (int)width);
-    if (!open_block(b, &block, counts) || !sddmm(b, &block, width, heads, GGNN_DOT)) return false;
+    if (!cpu_block_of_run(b, &block, counts) || !sddmm(b, &block, width, heads, GGNN_DOT)) return false;
     if (b->o.own) return true;
     return sddmm(b, &block, 128, 4, GGNN_DOT) && sddmm(b, &block, 4, 4, GGNN_ADD);
 }
@@ -139,7 +132,7 @@ bool bench_softmax(bench* b)
 {
     ggnn_block block;
     int64_t counts[3];
-    if (!open_block(b, &block, counts)) return false;
+    if (!cpu_block_of_run(b, &block, counts)) return false;
     if (b->o.heads) return softmax(b, &block, (int32_t)b->o.heads);
     return softmax(b, &block, 1) && softmax(b, &block, 4);
 }

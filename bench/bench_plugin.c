@@ -214,11 +214,11 @@ static bool check_floats(bench* b, const trial* t, const float* want)
 }
 
 /* Of a sample: as many edges of each seed's list as there should be, none more often than the list has it. */
-static bool check_sample(bench* b, const trial* t)
+static bool check_sample(bench* b, const trial* t, int whose)
 {
     const bench_sample_job* j = &t->job.sample;
-    const bench_node *seed = input(t, "seed"), *source = t->out[THEIRS][1].host;
-    const int64_t* count = t->out[THEIRS][0].host;
+    const bench_node *seed = input(t, "seed"), *source = t->out[whose][1].host;
+    const int64_t* count = t->out[whose][0].host;
     char text[160];
     b->state->num_checks++;
     for (int64_t i = 0; i < j->n; i++) {
@@ -264,7 +264,7 @@ static bool check_answer(bench* b, trial* t, const float* want, bool* left_out)
 {
     if (!run_theirs(b, t, left_out)) return false;
     if (*left_out) return true;
-    return t->kernel == PLUGIN_SAMPLE ? check_sample(b, t) : check_floats(b, t, want);
+    return t->kernel == PLUGIN_SAMPLE ? check_sample(b, t, THEIRS) : check_floats(b, t, want);
 }
 
 /* ==== what each kernel is given ========================================================================= */
@@ -298,7 +298,7 @@ static bool open_sddmm(bench* b, trial* t, const ggnn_block* block, const shape*
     return !b->why.text[0] && add_output(b, t, "out", (size_t)j->lists.edges, sizeof *j->out);
 }
 
-/* Ids at random, of rows as many as the block has sources. distinct: each at most once. */
+/* An input of n ids at random, each below a bound. NULL: b->why. */
 static const bench_node* add_ids(bench* b, trial* t, const char* name, int64_t n, int64_t below)
 {
     uint64_t state = 17;
@@ -542,7 +542,9 @@ static bool demand(bench* b, bench_case* c, const trial* t, const shape* s)
 static bool check_beside_ours(bench* b, trial* t, bool* left_out)
 {
     if (call(b, t, OURS) != 0) return fail(b, t, "is nothing that ggnn's kernel does");
-    if (!host_of(b)->fetch(b, &t->out[OURS][0])) return false;
+    for (int i = 0; i < t->outs; i++)
+        if (!host_of(b)->fetch(b, &t->out[OURS][i])) return false;
+    if (t->kernel == PLUGIN_SAMPLE && !check_sample(b, t, OURS)) return false;
     return check_answer(b, t, t->out[OURS][0].host, left_out);
 }
 
@@ -577,18 +579,12 @@ static bool measure_trial(bench* b, plugin_kernel k, const ggnn_block* block, co
     return true;
 }
 
-static bool open_block(bench* b, ggnn_block* block, int64_t counts[3])
-{
-    if (!b->o.own) return cpu_whole_graph(b, block, counts);
-    return bench_block(b, block, b->o.rows, b->o.degree, b->o.sources ? b->o.sources : b->o.rows);
-}
-
 static bool run_kernel(bench* b, plugin_kernel k)
 {
     ggnn_block block;
     int64_t counts[3];
     const int32_t heads = b->o.heads ? (int32_t)b->o.heads : 4;
-    if (!try_small_ones(b, k) || !open_block(b, &block, counts)) return false;
+    if (!try_small_ones(b, k) || !cpu_block_of_run(b, &block, counts)) return false;
     shape s = {.width = b->o.features ? (int32_t)b->o.features : 32, .heads = heads, .mean = true, .fanout = 10};
     const int64_t most = b->o.quick ? 1 << 12 : 1 << 19, rows = k == PLUGIN_SAMPLE ? *block.num_dst.n : *block.num_src.n;
     s.n = b->o.own ? b->o.rows : most < rows ? most : rows;

@@ -74,4 +74,7 @@ bench_demand cpu_touch(double table, int64_t row, double bytes);
 
 /* The graph of the run as one block; counts is the block's memory. False: b->why. */
 bool cpu_whole_graph(bench* b, ggnn_block* block, int64_t counts[3]);
+
+/* The same, or with sizes of the user's own a block of these. */
+bool cpu_block_of_run(bench* b, ggnn_block* block, int64_t counts[3]);
 #endif

@@ -62,3 +62,9 @@ bool cpu_whole_graph(bench* b, ggnn_block* block, int64_t counts[3])
     ggnn_status status = ggnn_block_whole(block, &g->graph, counts, copy);
     return status == GGNN_OK || error_set(&b->why, "%s: %s", g->path, ggnn_status_string(status));
 }
+
+bool cpu_block_of_run(bench* b, ggnn_block* block, int64_t counts[3])
+{
+    if (!b->o.own) return cpu_whole_graph(b, block, counts);
+    return bench_block(b, block, b->o.rows, b->o.degree, b->o.sources ? b->o.sources : b->o.rows);
+}

@@ -20,7 +20,6 @@ enum { REGIONS = 64 };
 typedef struct { /* [begin, end) with the pages around it that nobody may touch */
     const char *begin, *data, *data_end, *end;
     char name[24];
-    bool output;
 } region;
 
 static struct watch { /* of both processes */
@@ -205,12 +204,12 @@ typedef struct {
 
 static size_t page_bytes(void) { return (size_t)sysconf(_SC_PAGESIZE); }
 
-bool plugin_region(bench* b, const plugin_array* a, const void* begin, const void* end)
+static bool add_region(bench* b, const plugin_array* a, const void* begin, const void* end)
 {
     if (!watched) return true;
     if (watched->regions == REGIONS) return error_set(&b->why, "%s: more than %d arrays", a->name, REGIONS);
     region* r = &watched->region[watched->regions++];
-    *r = (region){begin, a->seen, (const char*)a->seen + a->bytes, end, "", a->output};
+    *r = (region){begin, a->seen, (const char*)a->seen + a->bytes, end, ""};
     snprintf(r->name, sizeof r->name, "%s", a->name);
     return true;
 }
@@ -240,7 +239,7 @@ static bool take(bench* b, plugin_array* a)
     memset(begin + page, BESIDE, inner - room);
     memset((char*)a->seen + a->bytes, BESIDE, room - a->bytes);
     if (a->output) memset(a->seen, 0xFF, a->bytes); /* NaNs, and -1 */
-    return plugin_region(b, a, begin, begin + g->bytes);
+    return add_region(b, a, begin, begin + g->bytes);
 }
 
 static bool freeze(bench* b, plugin_array* a)

@@ -62,9 +62,6 @@ int32_t plugin_call(const bench_plugin* p, plugin_kernel k, const plugin_job* jo
 
 void plugin_settled(void); /* all that the calls gave to a device is done */
 
-/* What the watcher says of an access to an address within it. */
-bool plugin_region(bench* b, const plugin_array* a, const void* begin, const void* end);
-
 extern const bench_entry plugin_entries[PLUGIN_KERNELS]; /* by plugin_kernel: bench_plugin.c */
 
 #ifdef __cplusplus

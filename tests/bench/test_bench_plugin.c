@@ -1,4 +1,5 @@
 /* ggnn-bench --plugin as a user runs it: a right plug-in is timed; whatever a wrong one does is a message and no time. */
+#include "ggnn.h"
 #include "tests/test.h"
 #include "tests/tool.h"
 
@@ -36,6 +37,21 @@ TEST(a_right_plug_in_is_timed_in_turns)
     snprintf(example, sizeof example, "--plugin %s/bench_plugin.so --quick --rows 300 --once", build);
     CHECK_EQ(run("", example), 0); /* examples/bench_plugin.c */
     CHECK(prints("out", "  mean, F 32: mine ") && prints("out", "  300 rows, F 32: mine "));
+}
+
+/* Bytes by the minimal model: rows in and out, and an id; two offsets, a count, a seed, edges and sources. */
+TEST(bytes_are_those_of_a_gather_and_of_a_sample)
+{
+    char line[700], path[600];
+    const double node = (double)sizeof(ggnn_node);
+    const char* at;
+    snprintf(line, sizeof line, "gather sample --once --json %s", folder_path(path, "plugin.json"));
+    CHECK_EQ(bench("", line), 0);
+    output = read_text(output, path);
+    if (!CHECK((at = strstr(output, "\"bytes\": ")))) return;
+    CHECK_NEAR(strtod(at + 9, NULL), 300 * (2 * 4 * 4 + node), 0);
+    if (!CHECK((at = strstr(at + 9, "\"bytes\": ")))) return;
+    CHECK_NEAR(strtod(at + 9, NULL), 300 * (16 + 8 + node + 8 * (4 + node)), 0);
 }
 
 TEST(a_wrong_answer_has_no_time)
@@ -131,6 +147,7 @@ int main(int argc, char** argv)
     snprintf(wrong, sizeof wrong, "%.600s/tests/bad_plugin.so", build);
     strcpy(tool + strlen(tool) - strlen("ggnn-data"), "ggnn-bench");
     RUN(a_right_plug_in_is_timed_in_turns);
+    RUN(bytes_are_those_of_a_gather_and_of_a_sample);
     RUN(a_wrong_answer_has_no_time);
     RUN(a_sample_is_one_and_even);
     RUN(memory_that_is_not_its_own_is_told);
