@@ -430,6 +430,28 @@ static void finish_bench(bench* b)
 /* One run that does not count, then five samples, for the roof first. */
 static const double usual[] = {9, .5, .4, .6, .5, .5, 9, .9, .8, 1.0, .85, .8};
 
+static bool agrees(void* context) { return *(const bool*)context; }
+
+/* Nine turns after a run of each that does not count: theirs takes 1 to 9 times as long. A wrong answer leaves nothing. */
+TEST(turns_have_a_run_of_each_and_the_median_of_their_ratios)
+{
+    static const double turn[] = {50, 60, 2, 18, 1, 1, 1, 5, 1, 3, 2, 8, 1, 2, 1, 7, 3, 18, 1, 8};
+    for (int good = 1; good >= 0; good--) {
+        bool right = good;
+        bench b;
+        begin(&b, turn);
+        bench_case ours = {.what = "mine", .run = run_nothing, .context = &right, .work = 10, .unit = "edges"}, theirs = ours;
+        snprintf(theirs.what, sizeof theirs.what, "theirs");
+        CHECK_EQ(bench_turns(&b, &ours, &theirs, "theirs", agrees), right);
+        CHECK_EQ(asked, 20);
+        CHECK(b.state->num_results == 2 * good && b.state->num_ratios == good);
+        const bench_ratio_value* v = b.state->ratio;
+        if (good) CHECK(v->ours == 0 && v->theirs == 1 && v->turns == 9);
+        if (good) CHECK(v->ratio > 4.999 && v->ratio < 5.001 && v->lower > 2.999 && v->lower < 3.001 && v->upper > 6.999 && v->upper < 7.001);
+        finish_bench(&b);
+    }
+}
+
 TEST(share_is_the_roofs_least_time_over_the_median)
 {
     bench b;
@@ -915,6 +937,7 @@ int main(int argc, char** argv)
     RUN(operations_are_counted_by_their_formula);
     RUN_SLOW(without_memory_it_says_so);
     RUN(data_that_cannot_be_used_is_named);
+    RUN(turns_have_a_run_of_each_and_the_median_of_their_ratios);
     RUN(share_is_the_roofs_least_time_over_the_median);
     RUN(figures_are_those_of_the_samples_and_of_the_case);
     RUN(a_share_over_110_per_cent_measures_its_roof_again);
