@@ -15,19 +15,38 @@
 
 static const double LOST = .9;
 
-/* How much a run is like this one: 0 not at all (another backend, other sizes), 1 another machine, 2 this
+/* How much a run is like this one: 0 not at all (another backend, other sizes, no times), 1 another machine, 2 this
    kind of processor, 3 with as many threads. */
-static int likeness(bench* b, const run_file* e)
+static int likeness(bench* b, const char* run)
 {
     bench_machine m;
-    const char* machine = json_member(e->root, "machine");
-    const char* quick = json_member(json_member(e->root, "options"), "quick");
+    const char* machine = json_member(run, "machine");
+    const char* quick = json_member(json_member(run, "options"), "quick");
     bench_machine_of(&m);
-    if (!json_is_text(json_member(e->root, "backend"), b->backend->name)) return 0;
+    if (!json_is_text(json_member(run, "backend"), b->backend->name) || !json_begin(json_member(run, "results"))) return 0;
     if (!quick || (*quick == 't') != b->o.quick) return 0;
     if (!json_is_text(json_member(machine, "cpu"), m.cpu)) return 1;
     if (!json_is_text(json_member(machine, "device"), b->backend->describe(b))) return 1;
     return json_number(json_member(machine, "threads")) == b->threads ? 3 : 2;
+}
+
+/* Does this run write there? */
+static bool is_own(const bench* b, const char* path)
+{
+    return (b->o.json && same_file(b->o.json, path)) || (b->o.csv && same_file(b->o.csv, path));
+}
+
+/* Makes the file's run that is most like this one its root, the last among equals; how much it is like it. */
+static int choose_run(bench* b, run_file* e)
+{
+    int most = 0;
+    for (const char* run = e->root; run; run = json_next(run)) {
+        const int alike = likeness(b, run);
+        if (alike < most) continue;
+        most = alike;
+        e->root = run;
+    }
+    return most;
 }
 
 /* The file itself, or the folder's most like this run, the last one by name among equals. */
@@ -41,17 +60,15 @@ static bool find_earlier(bench* b, run_file* best, char* name, size_t size)
         return error_set(&b->why, "--check %s: %s", b->o.check, strerror(errno));
     if (!folder) {
         if (!run_file_read(best, b->o.check, &b->why)) return false;
-        return likeness(b, best) > 0 ||
-               error_set(&b->why, "--check %s: another backend's, or not of --quick as this one", b->o.check);
+        return choose_run(b, best) > 0 ||
+               error_set(&b->why, "--check %s: another backend's, not of --quick as this one, or without times", b->o.check);
     }
     for (struct dirent* entry; (entry = readdir(folder)) && !b->why.text[0];) {
         char path[4096];
-        run_file e = {NULL, NULL};
-        size_t length = strlen(entry->d_name);
-        if (length < 5 || strcmp(entry->d_name + length - 5, ".json") != 0) continue;
+        run_file e = {NULL, NULL, NULL};
         snprintf(path, sizeof path, "%s/%s", b->o.check, entry->d_name);
-        if (b->o.json && same_file(b->o.json, path)) continue; /* this run's own */
-        int alike = run_file_read(&e, path, &b->why) ? likeness(b, &e) : 0;
+        if (!run_file_named(path) || is_own(b, path)) continue;
+        int alike = run_file_read(&e, path, &b->why) ? choose_run(b, &e) : 0;
         if (alike > most || (alike && alike == most && strcmp(path, name) > 0)) {
             most = alike;
             run_file_close(best);
@@ -63,7 +80,7 @@ static bool find_earlier(bench* b, run_file* best, char* name, size_t size)
     }
     closedir(folder);
     if (!most)
-        error_set(&b->why, "--check %s: no earlier run of this backend and size; --json FILE writes one",
+        error_set(&b->why, "--check %s: no earlier run of this backend and size; --json or --csv FILE writes one",
                   b->o.check);
     return most > 0;
 }
@@ -155,7 +172,7 @@ static int compare(bench* b, const bench_entry* const* chosen, int count, const 
 
 int bench_check(bench* b, const bench_entry* const* chosen, int count)
 {
-    run_file e = {NULL, NULL};
+    run_file e = {NULL, NULL, NULL};
     char name[4096];
     loss* room = memory_new(2 * BENCH_RESULTS_MAX * sizeof *room, "losses", &b->why);
     int status = 1;

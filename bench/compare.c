@@ -1,4 +1,4 @@
-/* compare.c - reads pairs of JSON files, matches their cases, and says of each how B's rate of work stands to A's. */
+/* compare.c - reads pairs of files, matches their cases, and says of each how B's rate of work stands to A's. */
 #include "bench/compare.h"
 
 #include <math.h>
@@ -29,10 +29,13 @@ static const char* raw(char text[64], const char* value)
     return printable(text, 64, all);
 }
 
-static bool bad_member(const compare_run* r, const char* list, int32_t i, const char* key, const char* value,
+/* at: the object, which has its line where it was read from lines. */
+static bool bad_member(const compare_run* r, const char* list, int32_t i, const char* at, const char* key, const char* value,
                        const char* wanted, error* why)
 {
     char text[64];
+    const double line = json_number(json_member(at, "line"));
+    if (line > 0) return error_set(why, "%s: line %.0f: \"%s\" is %s, not %s", r->path, line, key, raw(text, value), wanted);
     return error_set(why, "%s: %s %d: \"%s\" is %s, not %s", r->path, list, (int)i + 1, key, raw(text, value), wanted);
 }
 
@@ -42,7 +45,7 @@ static bool read_text(const compare_run* r, const char* list, int32_t i, const c
     char copy[256], wanted[64];
     const char* value = json_member(at, key);
     snprintf(wanted, sizeof wanted, "a text of at most %zu bytes", size - 1);
-    if (!json_copy_text(value, copy, size)) return bad_member(r, list, i, key, value, wanted, why);
+    if (!json_copy_text(value, copy, size)) return bad_member(r, list, i, at, key, value, wanted, why);
     printable(text, size, copy);
     return true;
 }
@@ -54,7 +57,7 @@ static bool read_positive(const compare_run* r, const char* list, int32_t i, con
 {
     const char* value = json_member(at, key);
     *x = json_number(value);
-    return is_positive(*x) || bad_member(r, list, i, key, value, "a number above 0", why);
+    return is_positive(*x) || bad_member(r, list, i, at, key, value, "a number above 0", why);
 }
 
 /* None in files that were made smaller. */
@@ -65,9 +68,9 @@ static bool read_samples(const compare_run* r, int32_t i, compare_result* y, err
     y->samples = json_begin(all);
     y->count = count_of(all);
     if (y->count < 1 || y->count > BENCH_SAMPLES_MAX)
-        return bad_member(r, "result", i, "samples", all, "a list of 1 to 1000", why);
+        return bad_member(r, "result", i, y->at, "samples", all, "a list of 1 to 1000", why);
     for (const char* s = y->samples; s; s = json_next(s))
-        if (!is_positive(json_number(s))) return bad_member(r, "result", i, "samples", s, "seconds above 0", why);
+        if (!is_positive(json_number(s))) return bad_member(r, "result", i, y->at, "samples", s, "seconds above 0", why);
     return true;
 }
 
@@ -84,7 +87,7 @@ static bool read_result(const compare_run* r, int32_t i, const char* at, error* 
         !read_positive(r, "result", i, at, "work", &y->work, why) ||
         !read_positive(r, "result", i, at, "median", &y->median, why))
         return false;
-    if (threads > 1e6) return bad_member(r, "result", i, "threads", json_member(at, "threads"), "a number of threads", why);
+    if (threads > 1e6) return bad_member(r, "result", i, at, "threads", json_member(at, "threads"), "a number of threads", why);
     y->threads = (int32_t)threads;
     y->rival = rival && *rival == 't';
     y->share = json_number(json_member(at, "share"));
@@ -108,6 +111,7 @@ static bool read_run(bench* b, compare_run* r, const char* path)
     r->path = path;
     const bool read = run_file_read(&r->file, path, &b->why);
     if (!bench_defer(b, close_run, r) || !read) return false;
+    if (json_next(r->file.root)) return error_set(&b->why, "%s: has more than one run; one is compared with one", path);
     const char *results = json_member(r->file.root, "results"), *roofs = json_member(r->file.root, "roofs");
     r->num_results = count_of(results);
     r->num_roofs = count_of(roofs);
@@ -134,8 +138,7 @@ static void add_difference(comparison* c, const compare_run* r, const char* grou
     compare_difference d = {.run = r};
     raw(d.first, first);
     raw(d.here, here);
-    const size_t one = first ? (size_t)(json_after(first) - first) : 0, two = here ? (size_t)(json_after(here) - here) : 0;
-    if ((one == two && (!one || memcmp(first, here, one) == 0)) || c->num_differences == COMPARE_DIFFERENCES_MAX) return;
+    if (json_same(first, here) || c->num_differences == COMPARE_DIFFERENCES_MAX) return;
     if (key) json_copy_text(key, name, sizeof name);
     snprintf(d.what, sizeof d.what, "%s%s", group, key ? "." : "");
     printable(d.what + strlen(d.what), sizeof d.what - strlen(d.what), name);

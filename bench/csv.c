@@ -16,7 +16,7 @@ void csv_text(csv* c, const char* text)
 {
     next(c);
     if (!text) return;
-    const bool quoted = text[strcspn(text, ",\"\r\n")] != 0;
+    const bool quoted = text[strcspn(text, ",\"\r\n")] != 0 || *text == '#'; /* which begins what is no line of values */
     if (quoted) fputc('"', c->out);
     for (; *text; text++) {
         if (*text == '"') fputc('"', c->out);

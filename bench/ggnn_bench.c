@@ -4,6 +4,7 @@
 #include <omp.h>
 #endif
 
+#include "bench/compact.h"
 #include "bench/compare.h"
 #include "bench/plugin_host.h"
 #include "bench/with.h"
@@ -17,7 +18,8 @@
 enum { STATUS_DONE = 0, STATUS_FAILURE = 1, STATUS_USAGE = 2 };
 
 static const char text[] = "usage: ggnn-bench [NAME ...] [options]\n"
-                           "       ggnn-bench compare A.json B.json [A2.json B2.json ...] [--json FILE] [--csv FILE]\n\n"
+                           "       ggnn-bench compare A.json B.json [A2.json B2.json ...] [--json FILE] [--csv FILE]\n"
+                           "       ggnn-bench compact A.json [B.json ...] --csv FILE\n\n"
                            "Measures what the machine gives (its roofs), then ggnn's operations: time, work "
                            "and bytes a second, the share of\n"
                            "the roof that rules, and how much faster than a plain version of the same, whose "
@@ -29,7 +31,8 @@ static void help(const bench* b, const option* table)
     fputs(text, stdout);
     for (const bench_entry* e = b->backend->entries; e->name; e++)
         printf("  %-12s %s%s\n", e->name, e->what, e->asked ? " (only where named)" : "");
-    printf("  %-12s %s\n", "compare", "how fast the second of two files of --json is beside the first, case by case");
+    printf("  %-12s %s\n", "compare", "how fast the second of two files of --json or --csv is beside the first, case by case");
+    printf("  %-12s %s\n", "compact", "runs of files of --json as lines, without samples, in one file");
     printf("\nOther backends have others: a name that one does not know lists them.\n\n");
     options_help(table, stdout);
     printf(
@@ -56,24 +59,31 @@ static bool check_names(const bench_options* o, error* why)
     return check_outputs(o, input, 6, why);
 }
 
-static bool is_compare(const char* const* name, int names) { return names > 0 && strcmp(name[0], "compare") == 0; }
+static bool is_word(const char* word, const char* const* name, int names) { return names > 0 && strcmp(name[0], word) == 0; }
 
-/* compare measures nothing: it refuses the options of measuring. name: "compare", then files. */
-static bool parse_compare(bench* b, int argc, char** argv, const char** name, int* names)
+/* compare and compact measure nothing: they refuse the options of measuring. name: the word, then files. */
+static bool parse_files(bench* b, int argc, char** argv, const char** name, int* names)
 {
     const option table[] = {{"json", OPTION_TEXT, &b->o.json, 0, 0, "FILE", NULL, NULL},
                             {"csv", OPTION_TEXT, &b->o.csv, 0, 0, "FILE", NULL, NULL},
                             {NULL, OPTION_FLAG, NULL, 0, 0, NULL, NULL, NULL}};
+    const bool pairs = is_word("compare", name, *names);
+    const option* own = pairs ? table : table + 1;
     file_read input[COMPARE_FILES_MAX];
     error why = {""};
-    if (options_parse(table, argc, argv, name, names, 0, COMPARE_FILES_MAX, &why) != OPTIONS_GOOD)
-        return error_set(&b->why, "compare takes files, --json and --csv: %s", why.text);
+    b->o.json = b->o.csv = NULL;
+    if (options_parse(own, argc, argv, name, names, 0, COMPARE_FILES_MAX, &why) != OPTIONS_GOOD)
+        return error_set(&b->why, "%s takes files%s and --csv: %s", name[0], pairs ? ", --json" : "", why.text);
     const int files = *names - 1;
     const char* plural = files == 1 ? "" : "s";
-    if (files < 2 || files % 2) return error_set(&b->why, "compare: %d file%s: pairs are wanted, A.json B.json", files, plural);
-    for (int i = 0; i < files; i++) input[i] = (file_read){name[1 + i], "a file that is compared"};
+    if (pairs && (files < 2 || files % 2))
+        return error_set(&b->why, "compare: %d file%s: pairs are wanted, A.json B.json", files, plural);
+    if (!pairs && (files < 1 || !b->o.csv)) return error_set(&b->why, "compact: wants files, and --csv FILE to write");
+    for (int i = 0; i < files; i++) input[i] = (file_read){name[1 + i], pairs ? "a file that is compared" : "a file that is read"};
     return check_outputs(&b->o, input, files, &b->why);
 }
+
+static bool is_of_files(const char* const* name, int names) { return is_word("compare", name, names) || is_word("compact", name, names); }
 
 static options_result parse(bench* b, int argc, char** argv, const char** name, int* names)
 {
@@ -91,11 +101,11 @@ static options_result parse(bench* b, int argc, char** argv, const char** name, 
          "128 features, made on first use beside the program",
          NULL},
         {"json", OPTION_TEXT, &o->json, 0, 0, "FILE", "write all samples, and what they hold for: whole again after each name", NULL},
-        {"csv", OPTION_TEXT, &o->csv, 0, 0, "FILE", "write a line per result: whole again after each name", NULL},
+        {"csv", OPTION_TEXT, &o->csv, 0, 0, "FILE", "write the same as lines, without samples: whole again after each name", NULL},
         {"markdown", OPTION_TEXT, &o->markdown, 0, 0, "FILE", "write the tables of counted and modelled figures", NULL},
         {"inputs", OPTION_TEXT, &o->inputs, 0, 0, "FILE", "of scale: graphs, machines and links like bench/scale_inputs.csv", NULL},
         {"check", OPTION_TEXT, &o->check, 0, 0, "PATH",
-         "compare shares of the roofs with this earlier JSON, or the "
+         "compare shares of the roofs with this earlier file of --json or --csv, or the "
          "folder's one of a machine like this; what lost 10 % is measured again and named",
          NULL},
         {"plugin", OPTION_TEXT, &o->plugin, 0, 0, "FILE.so",
@@ -143,8 +153,8 @@ static options_result parse(bench* b, int argc, char** argv, const char** name, 
             return OPTIONS_HELP;
         }
     options_result result = options_parse(table, argc, argv, name, names, 0, BENCH_ENTRIES_MAX, &b->why);
-    if (result == OPTIONS_GOOD && is_compare(name, *names))
-        return parse_compare(b, argc, argv, name, names) ? result : OPTIONS_WRONG;
+    if (result == OPTIONS_GOOD && is_of_files(name, *names))
+        return parse_files(b, argc, argv, name, names) ? result : OPTIONS_WRONG;
     if (o->quick && !timed) o->min_time = .01;
     o->type = type;
     if (o->cold && o->warm) error_set(&b->why, "--cold and --warm contradict each other");
@@ -235,10 +245,12 @@ static int run(bench* b, const bench_entry* const* chosen, int count, int argc, 
     return good ? STATUS_DONE : STATUS_FAILURE;
 }
 
-static int compare(bench* b, const char* const* path, int paths)
+static int read_files(bench* b, const char* word, const char* const* path, int paths)
 {
     comparison c;
-    if (!bench_open(b) || !compare_open(b, &c, path, paths)) return STATUS_FAILURE;
+    if (!bench_open(b)) return STATUS_FAILURE;
+    if (strcmp(word, "compact") == 0) return compact_write(b, path, paths) ? STATUS_DONE : STATUS_FAILURE;
+    if (!compare_open(b, &c, path, paths)) return STATUS_FAILURE;
     compare_print(b, &c);
     return compare_write(b, &c) ? STATUS_DONE : STATUS_FAILURE;
 }
@@ -257,7 +269,7 @@ int main(int argc, char** argv)
     const bool here = b.o.backend == SIBLING_CPU || bench_open_cuda; /* else another program takes over */
     if (result == OPTIONS_GOOD && b.o.plugin && here && !plugin_watch(b.o.limit, &status)) return status;
     if (result == OPTIONS_WRONG) status = STATUS_USAGE;
-    else if (result == OPTIONS_GOOD && is_compare(name, names)) status = compare(&b, name + 1, names - 1);
+    else if (result == OPTIONS_GOOD && is_of_files(name, names)) status = read_files(&b, name[0], name + 1, names - 1);
     else if (result == OPTIONS_GOOD && (!open_backend(&b, argv) || (b.o.plugin && !plugin_open(&b)))) status = STATUS_FAILURE;
     else if (result == OPTIONS_GOOD && !(count = choose(&b, name, names, chosen))) status = STATUS_USAGE;
     if (count) {

@@ -106,7 +106,7 @@ bool bench_run_all(bench* b, const bench_entry* const* chosen, int count, int ar
     for (int i = 0; i < count; i++) {
         if (!bench_run(b, chosen[i])) keep_failure(b);
         if (b->o.json && !bench_write_json(b, argc, argv)) break;
-        if (b->o.csv && !bench_write_csv(b)) break;
+        if (b->o.csv && !bench_write_csv(b, argc, argv)) break;
     }
     progress_end(&s->bar, 0, false);
     return s->num_failures == 0 && !b->why.text[0];

@@ -111,7 +111,7 @@ void bench_print_figures(bench* b, const bench_figure_row* r, bool first);
 void bench_print_roof(bench* b, const bench_roof_value* r);
 bool bench_can_write(const char* path, error* why); /* before minutes are spent; NULL: no file is wanted */
 bool bench_write_json(bench* b, int argc, char** argv); /* puts a whole file in the place of the one before */
-bool bench_write_csv(bench* b);      /* likewise: a line per result */
+bool bench_write_csv(bench* b, int argc, char** argv);  /* likewise, as lines: lines.h */
 bool bench_write_markdown(bench* b); /* figures alone, a table each */
 
 /* machine.c: what the figures hold for */

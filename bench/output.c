@@ -1,9 +1,11 @@
-/* output.c - the table, as results come, and the JSON with every sample. */
+/* output.c - the table, as results come, the JSON with every sample, and that as lines. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "bench/csv.h"
 #include "bench/harness.h"
+#include "bench/lines.h"
+#include "bench/read_json.h"
 #include "bench/text_file.h"
 #include "common/sibling.h"
 
@@ -346,15 +348,13 @@ static void put_command(json* j, int argc, char** argv)
     json_end_array(j);
 }
 
-bool bench_write_json(bench* b, int argc, char** argv)
+static void put_run(bench* b, FILE* out, int argc, char** argv)
 {
     struct bench_state* s = b->state;
     bench_machine machine;
-    text_file f;
     json j;
-    if (!text_file_begin(&f, b->o.json, &b->why)) return false;
     bench_machine_of(&machine);
-    json_start(&j, f.out, true);
+    json_start(&j, out, true);
     json_begin_object(&j, NULL);
     json_int(&j, "ggnn_bench", 1);
     put_command(&j, argc, argv);
@@ -379,47 +379,34 @@ bool bench_write_json(bench* b, int argc, char** argv)
     json_end_array(&j);
     put_entries(&j, s);
     json_end_object(&j);
+}
+
+bool bench_write_json(bench* b, int argc, char** argv)
+{
+    text_file f;
+    if (!text_file_begin(&f, b->o.json, &b->why)) return false;
+    put_run(b, f.out, argc, argv);
     return text_file_end(&f, &b->why);
 }
 
 /* ==== CSV =============================================================================================== */
 
-static void put_line(csv* to, const bench* b, const bench_result* r)
-{
-    const bench_case* c = &r->kase;
-    csv_text(to, r->entry);
-    csv_text(to, c->what);
-    csv_int(to, c->threads);
-    csv_bool(to, c->rival);
-    csv_bool(to, bench_is_cold(b, c));
-    csv_text(to, c->unit);
-    csv_real(to, c->work);
-    csv_real(to, c->bytes);
-    csv_real(to, c->flops);
-    csv_real(to, r->median);
-    csv_real(to, r->least);
-    csv_real(to, r->most);
-    csv_int(to, r->count);
-    csv_real(to, c->work / r->median);
-    csv_real(to, c->bytes / r->median);
-    csv_real(to, c->flops / r->median);
-    csv_text(to, r->roof);
-    csv_int(to, r->roof_size);
-    csv_real(to, r->roof_seconds);
-    csv_real(to, bench_share(r));
-    csv_bool(to, r->disturbed);
-    csv_end_line(to);
-}
-
-bool bench_write_csv(bench* b)
+/* The JSON as lines. */
+bool bench_write_csv(bench* b, int argc, char** argv)
 {
     text_file f;
+    char* run = NULL;
+    size_t length = 0;
     if (!text_file_begin(&f, b->o.csv, &b->why)) return false;
-    csv to = {.out = f.out};
-    fputs("bench,case,threads,rival,cold,unit,work,bytes,flops,median,least,most,samples,work_per_second,"
-          "bytes_per_second,flops_per_second,roof,roof_size,roof_seconds,share,disturbed\n",
-          f.out);
-    for (int32_t i = 0; i < b->state->num_results; i++) put_line(&to, b, &b->state->result[i]);
+    FILE* all = open_memstream(&run, &length);
+    if (all) put_run(b, all, argc, argv);
+    if (!all || fclose(all) != 0) {
+        text_file_drop(&f);
+        free(run);
+        return error_set(&b->why, "%s: out of memory", b->o.csv);
+    }
+    lines_write(f.out, json_first(run), NULL, NULL);
+    free(run);
     return text_file_end(&f, &b->why);
 }
 

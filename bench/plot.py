@@ -2,19 +2,21 @@
 """plot.py - figures of measured results as SVG, readable on light and on dark backgrounds. Needs
 matplotlib.
 
-    python3 bench/plot.py --bench bench.json --rivals rivals.json --log sage.jsonl gat.jsonl --out figures
+    python3 bench/plot.py --bench bench.json --rivals rivals.csv --log sage.jsonl gat.jsonl --out figures
+
+Files are JSON, or lines (bench/README.md): of several runs in a file a picture each, called by the run's name.
 
     roofs.svg      share of the roof per kernel              --bench, of ggnn-bench
     threads.svg    speed against threads                     --bench with its entry "threads"
     growth.svg     cost against work                         --bench with its entry "growth"
-    hits-FILE.svg  hit rates of cache policies               --hits FILE.json ..., of ggnn-bench cache
-    store-FILE.svg bytes by own, peer, host as a store grows --store FILE.json ..., of ggnn-bench store
+    hits-FILE.svg  hit rates of cache policies               --hits FILE ..., of ggnn-bench cache
+    store-FILE.svg bytes by own, peer, host as a store grows --store FILE ..., of ggnn-bench store
                    or memory, reads, time by devices         the same with store --sweep
-    placements.svg solver, cliques, CliqueOpt by topology    --placements FILE.json ..., of ggnn-bench store
-    scale-*.svg    epochs on 1 to 256 devices, what takes them, --scale FILE.json, of ggnn-bench scale
+    placements.svg solver, cliques, CliqueOpt by topology    --placements FILE ..., of ggnn-bench store
+    scale-*.svg    epochs on 1 to 256 devices, what takes them, --scale FILE, of ggnn-bench scale
                    and how far off published figures
-    split-FILE.svg what a split moves, by partition          --split FILE.json ..., of ggnn-bench split
-    roofline.svg   operations a second by operations a byte  --roofline FILE.json, of ggnn-bench; --out may name the picture
+    split-FILE.svg what a split moves, by partition          --split FILE ..., of ggnn-bench split
+    roofline.svg   operations a second by operations a byte  --roofline FILE, of ggnn-bench; --out may name the picture
     rivals.svg     how many times ours is as fast            --rivals, of bench/rivals/run.py
     loss.svg       loss against epochs, trained, validated   --log, of ggnn-train
 
@@ -31,7 +33,9 @@ import matplotlib
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "rivals")]
+import line_file  # noqa: E402
 from compact_svg import compact  # noqa: E402
+from run import read_results  # noqa: E402
 from table import merged  # noqa: E402
 
 matplotlib.use("Agg")
@@ -466,6 +470,7 @@ def draw_scale_epochs(result):
                 place.plot(xs, ys, "o-", color=colour, label=name, markersize=3.5, linewidth=1.6)
             place.set_xscale("log", base=2)
             place.set_yscale("log")
+            place.yaxis.set_major_formatter("{x:g}")
             place.set_xticks([1, 4, 16, 64, 256], ["1", "4", "16", "64", "256"])
             place.set_title(f"{graph}\n{machine}", loc="left", fontsize=10)
         line[0].set_ylabel("s an epoch, modelled")
@@ -522,6 +527,8 @@ def draw_scale_checks(result):
     axes.set_xlabel("predicted beside published, per cent; red: more than 25")
     axes.set_title("What the model says of figures that papers measured", loc="left")
     return figure
+
+
 SPLIT_PARTS = (4, 2, 8)  # of the first panel: the first of them whose table has all rows, a user's own too
 SPLIT_COLUMNS = ("host: features", "peer: ids", "peer: features", "peer: hidden", "peer: gradients")
 SPLIT_PANELS = [("local edges", "local edges, per cent"), ("skew of edges", "skew of edges, (most - least) / mean")]
@@ -677,15 +684,15 @@ def draw_losses(logs):
 
 def options(argv=None):
     p = argparse.ArgumentParser(description="Figures of measured results, as SVG.")
-    p.add_argument("--bench", help="JSON of ggnn-bench --json")
-    p.add_argument("--roofline", help="JSON of ggnn-bench --json, with the roofs copy and madd")
-    p.add_argument("--hits", nargs="+", default=[], help="JSON of ggnn-bench cache --json")
-    p.add_argument("--store", nargs="+", default=[], help="JSON of ggnn-bench store --json")
-    p.add_argument("--placements", nargs="+", default=[], help="JSON of ggnn-bench store --json, a topology each")
-    p.add_argument("--scale", help="JSON of ggnn-bench scale --json")
-    p.add_argument("--split", nargs="+", default=[], help="JSON of ggnn-bench split --json")
+    p.add_argument("--bench", help="JSON or lines of ggnn-bench")
+    p.add_argument("--roofline", help="JSON or lines of ggnn-bench, with the roofs copy and madd")
+    p.add_argument("--hits", nargs="+", default=[], help="JSON or lines of ggnn-bench cache")
+    p.add_argument("--store", nargs="+", default=[], help="JSON or lines of ggnn-bench store")
+    p.add_argument("--placements", nargs="+", default=[], help="JSON or lines of ggnn-bench store, a topology each")
+    p.add_argument("--scale", help="JSON or lines of ggnn-bench scale")
+    p.add_argument("--split", nargs="+", default=[], help="JSON or lines of ggnn-bench split")
     p.add_argument(
-        "--rivals", nargs="+", help="JSON of bench/rivals/run.py; later ones' rows replace the first one's"
+        "--rivals", nargs="+", help="results of bench/rivals/run.py; of the first one's graph later ones' rows replace its own"
     )
     p.add_argument("--log", nargs="+", default=[], help="logs of ggnn-train --log")
     p.add_argument("--out", default=".", help="folder of the figures; of --roofline alone also the picture, NAME.svg")
@@ -701,15 +708,22 @@ def options(argv=None):
     return args
 
 
-def read(path, mark):
+def read(path, how=line_file.read):
     try:
-        with open(path) as file:
-            result = json.load(file)
+        return how(path)
     except (OSError, ValueError) as why:
-        sys.exit(f"{path}: {why}")
-    if not isinstance(result, dict) or mark not in result:
-        sys.exit(f'{path}: has no "{mark}"')
-    return result
+        sys.exit(str(why) if isinstance(why, line_file.Bad) else f"{path}: {why}")
+
+
+def of_runs(figures, kind, paths, draw):
+    """A picture of each run of the files."""
+    for run in (run for path in paths for run in read(path)):
+        figures[f"{kind}-{run['run']}"] = draw(run)
+
+
+def of_graph(results):
+    """The first result, with the rows of all that are of its graph."""
+    return dict(results[0], rows=merged([r for r in results if r["graph"] == results[0]["graph"]]))
 
 
 def main(argv=None):
@@ -718,29 +732,22 @@ def main(argv=None):
     os.makedirs(args.out, exist_ok=True)
     figures = {}
     if args.bench:
-        result = read(args.bench, "ggnn_bench")
+        result = read(args.bench)[0]
         figures.update(roofs=draw_roofs(result), threads=draw_threads(result), growth=draw_growth(result))
     if args.roofline:
-        figures[args.picture] = draw_roofline(read(args.roofline, "ggnn_bench"), args.roofline)
-    for path in args.hits:
-        name = os.path.splitext(os.path.basename(path))[0]
-        figures["hits-" + name] = draw_hits(read(path, "ggnn_bench"))
-    for path in args.store:
-        name = os.path.splitext(os.path.basename(path))[0]
-        figures["store-" + name] = draw_store(read(path, "ggnn_bench"))
+        figures[args.picture] = draw_roofline(read(args.roofline)[0], args.roofline)
+    of_runs(figures, "hits", args.hits, draw_hits)
+    of_runs(figures, "store", args.store, draw_store)
     if args.placements:
-        figures["placements"] = draw_placements([read(path, "ggnn_bench") for path in args.placements])
+        figures["placements"] = draw_placements([run for path in args.placements for run in read(path)])
     if args.scale:
-        result = read(args.scale, "ggnn_bench")
+        result = read(args.scale)[0]
         figures["scale-epochs"] = draw_scale_epochs(result)
         figures["scale-time"] = draw_scale_time(result)
         figures["scale-checks"] = draw_scale_checks(result)
-    for path in args.split:
-        name = os.path.splitext(os.path.basename(path))[0]
-        figures["split-" + name] = draw_split(read(path, "ggnn_bench"))
+    of_runs(figures, "split", args.split, draw_split)
     if args.rivals:
-        results = [read(path, "ggnn_rivals") for path in args.rivals]
-        figures["rivals"] = draw_rivals(dict(results[0], rows=merged(results)))
+        figures["rivals"] = draw_rivals(of_graph([result for path in args.rivals for result in read(path, read_results)]))
     if args.log:
         figures["loss"] = draw_losses([read_log(path) for path in args.log])
     for name, figure in figures.items():

@@ -101,6 +101,12 @@ bool json_is_text(const char* value, const char* text)
     return value && *value == '"' && strncmp(value + 1, text, length) == 0 && value[length + 1] == '"';
 }
 
+bool json_same(const char* one, const char* two)
+{
+    const size_t a = one ? (size_t)(json_after(one) - one) : 0, b = two ? (size_t)(json_after(two) - two) : 0;
+    return a == b && (!a || memcmp(one, two, a) == 0);
+}
+
 bool json_copy_text(const char* value, char* text, size_t size)
 {
     const char* end = value && *value == '"' ? json_after(value) : NULL;

@@ -16,5 +16,6 @@ bool json_is_text(const char* value, const char* text);
 /* \uXXXX stays as it stands. False: no text, or it does not fit. */
 bool json_copy_text(const char* value, char* text, size_t size);
 double json_number(const char* value); /* NaN: null or no number */
+bool json_same(const char* one, const char* two); /* the same characters, or both NULL */
 bool json_whole(const char* text);     /* one well-formed value and nothing more */
 #endif

@@ -18,6 +18,9 @@ import time
 
 import environments
 import table
+
+sys.path.insert(0, os.path.dirname(environments.HERE))
+import line_file  # noqa: E402
 from rows import ABSENT, all_rows
 
 HERE, ROOT = environments.HERE, environments.ROOT
@@ -218,7 +221,7 @@ class Run:
     def from_bench(self, entry, pattern, graph, again):
         """A case of ggnn-bench: of --bench's file, or of a run of the entry, one a round."""
         if (entry, again) not in self.bench:
-            given = read_json(self.args.bench)["results"] if self.args.bench and not again else []
+            given = line_file.read(self.args.bench)[0]["results"] if self.args.bench and not again else []
             given = [r for r in given if r["bench"] == entry]
             self.bench[entry, again] = given or self.bench_entry(entry, graph)
         found = self.bench[entry, again]
@@ -237,7 +240,7 @@ class Run:
                     "seconds": r["median"] / each,
                     "work": r["work"] / each,
                     "unit": r["unit"],
-                    "samples": [s / each for s in r["samples"]],
+                    "samples": [s / each for s in r.get("samples") or []],
                     "threads": r["threads"],
                     "cold": r["cold"],
                 }
@@ -402,6 +405,24 @@ def save(result, path):
     log(f"written: {path}")
 
 
+def read_results(path):
+    """Results of a file of JSON, or of lines: of each graph one, or of ggnn-bench its runs."""
+    with open(path) as file:
+        begin = file.read(1 << 20)
+    if "ggnn_rivals" not in begin:
+        return line_file.read(path)
+    runs = line_file.read(path, "ggnn_rivals")
+    return [dict(run, rows=table.rows_of(run["rows"])) if begin.startswith("#") else run for run in runs]
+
+
+def keep(result, path):
+    """The rows into a file of lines, in the place of its older ones."""
+    runs = table.kept(read_results(path) if os.path.exists(path) else [], result)
+    runs = [dict({key: run[key] for key in table.HEADS}, rows=list(table.lines_of(run["rows"]))) for run in runs]
+    line_file.write(path, "ggnn_rivals", runs, "rows", table.COLUMNS)
+    log(f"written: {path}")
+
+
 def options(argv=None):
     p = argparse.ArgumentParser(description="ggnn beside its rivals: one table of ratios.")
     p.add_argument("--quick", action="store_true", help="a small graph, few samples: do the scripts run?")
@@ -415,7 +436,7 @@ def options(argv=None):
     p.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
     p.add_argument("--build", default=os.path.join(ROOT, "build"), help="folder of ggnn's tools")
     p.add_argument(
-        "--bench", help="JSON of a ggnn-bench run of just now, on the same graph: spares running it"
+        "--bench", help="JSON or lines of a ggnn-bench run of just now, on the same graph: spares running it"
     )
     p.add_argument(
         "--no-bench",
@@ -431,12 +452,12 @@ def options(argv=None):
     )
     p.add_argument("--setup", action="store_true", help="install only")
     p.add_argument(
-        "--save", action="store_true", help="also into bench/results/rivals, named for processor, date and commit"
+        "--save", action="store_true", help="also into bench/results/rivals-PROCESSOR.csv, where a row takes the place of the older one"
     )
     p.add_argument(
         "--markdown",
         nargs="+",
-        metavar="JSON",
+        metavar="FILE",
         help="run nothing: print earlier results as a table for a document; of a row in several files the last counts, "
         "the ratios of the others stand beside it; of ggnn-bench's: its own comparisons that have an aim",
     )
@@ -449,8 +470,11 @@ def options(argv=None):
 def main():
     args = options()
     if args.markdown:
-        results = [read_json(path) for path in args.markdown]
-        print("\n".join(table.goals(results) if "ratios" in results[0] else table.markdown(results)))
+        results = [result for path in args.markdown for result in read_results(path)]
+        if "rows" not in results[0]:
+            print("\n".join(table.goals(results)))
+        for graph in dict.fromkeys(r["graph"] for r in results if "rows" in r):
+            print(f"{graph}\n\n" + "\n".join(table.markdown([r for r in results if r["graph"] == graph])))
         return 0
     run = Run(args)
     run.prepare()
@@ -464,9 +488,7 @@ def main():
     save(result, os.path.join(run.home, "results", "rivals.json"))
     if run.args.save:
         cpu = re.sub(r"[^a-z0-9]+", "-", result["machine"]["cpu"].lower()).strip("-")
-        graph = "products" if run.args.products else ""
-        name = "-".join(filter(None, [cpu, result["date"][:10], graph, result["git"]]))
-        save(result, os.path.join(ROOT, "bench", "results", "rivals", name + ".json"))
+        keep(result, os.path.join(ROOT, "bench", "results", f"rivals-{cpu}.csv"))
     wrong = [
         f"{r['kernel']} {r['size']} {m['name']}" for r in result["rows"] for m in r["rivals"] if "wrong" in m
     ]

@@ -1,4 +1,11 @@
-"""table.py - from measurements to the table of ratios. The standard library only."""
+"""table.py - from measurements to the table of ratios, and to the lines that are kept. The standard library only."""
+
+# A line is ours, which has what the row asks for, or a rival's. Ratios follow from them.
+ROW = ("kernel", "size", "unit", "target", "against", "git", "date", "moved")
+MEASURED = ("name", "seconds", "work", "peak_bytes", "process_seconds", "threads", "workers", "accuracy", "skipped", "wrong", "notes")
+COLUMNS = ROW[:2] + MEASURED[:1] + ROW[2:] + MEASURED[1:]
+HEADS = ("graph", "date", "machine", "threads", "device", "versions")  # of a run; the date is that of its newest row
+OURS = "ours"
 
 
 def per_work(result, unit="ms"):
@@ -138,6 +145,40 @@ def runs_of(results):
 def merged(results):
     """Rows of several results: the last of each kernel and size."""
     return [rows[-1] for rows in runs_of(results)]
+
+
+def lines_of(rows):
+    """A dictionary a line, of COLUMNS: of ours the measurement that counts, memory and processes where a row is of those."""
+    for row in rows:
+        ours = dict(row["ours"] or {}, name=OURS, **{key: row.get(key) for key in ROW[:-1]}, moved=row.get("disturbed"))
+        for measured in [ours] + [dict(m, kernel=row["kernel"], size=row["size"]) for m in row["rivals"]]:
+            left = [key for key, unit in (("peak_bytes", "MiB"), ("process_seconds", "process")) if row["unit"] != unit]
+            yield dict(measured, notes="; ".join(measured.get("notes") or []), **dict.fromkeys(left))
+
+
+def rows_of(lines):
+    """The rows of such lines, with their ratios."""
+    rows = []
+    for line in lines:
+        measured = {key: line[key] for key in MEASURED if line.get(key) is not None}
+        measured["notes"] = [line["notes"]] if line.get("notes") else []
+        if line["name"] == OURS:
+            ours = measured if "seconds" in measured else None
+            rows.append(dict({key: line.get(key) for key in ROW}, disturbed=line.get("moved"), ours=ours, rivals=[]))
+        elif not rows or (rows[-1]["kernel"], rows[-1]["size"]) != (line["kernel"], line["size"]):
+            raise ValueError(f"{line['kernel']}, {line['size']}: {line['name']} stands under no line of ours")
+        else:
+            rows[-1]["rivals"].append(dict(measured, ratio=ratio(rows[-1]["ours"], measured, rows[-1]["unit"])))
+    return rows
+
+
+def kept(runs, result):
+    """Runs of a file with those of a result: of each graph a run, whose rows are the newest of each kernel and size."""
+    rows = [dict(row, git=result["git"], date=result["date"][:10]) for row in result["rows"]]
+    before = next((run for run in runs if run["graph"] == result["graph"]), {"versions": {}, "rows": []})
+    new = {key: result[key] for key in HEADS}
+    new.update(versions={**before["versions"], **result["versions"]}, rows=merged([before, {"rows": rows}]))
+    return [new if run is before else run for run in runs] + [new] * (before not in runs)
 
 
 def markdown(results):

@@ -471,10 +471,10 @@ TEST(share_is_the_roofs_least_time_over_the_median)
 
 /* Of six samples the median lies between two, the least rules a roof, and a ratio is of medians. */
 static const char figures_csv[] =
-    "bench,case,threads,rival,cold,unit,work,bytes,flops,median,least,most,samples,work_per_second,bytes_per_second,"
-    "flops_per_second,roof,roof_size,roof_seconds,share,disturbed\n"
-    "scripted,ours,2,false,false,edges,1e+01,2e+01,4e+01,4,1,13,6,2.5,5,1e+01,delay,0,2,0.5,false\n"
-    "scripted,\"theirs, \"\"plain\"\"\",1,true,true,edges,1e+01,0,0,8,6,9,6,1.25,0,0,,0,0,,false\n";
+    "# results\nbench,case,threads,rival,cold,unit,work,bytes,flops,median,least,most,samples,roof,roof_size,share,disturbed,demands\n"
+    "scripted,ours,2,,,edges,10,20,40,4,1,13,6,delay,0,0.5,,delay 0\n"
+    "scripted,\"theirs, \"\"plain\"\"\",1,true,true,edges,10,0,0,8,6,9,6,,0,,,\n"
+    "# ratios\nbench,case,threads,of,ratio,goal,turns,lower,upper\nscripted,ours,2,theirs,2,,0,,\n# end\n";
 TEST(figures_are_those_of_the_samples_and_of_the_case)
 {
     static const double seconds[] = {9, 4, 2, 3, 5, 6, 7, 9, 1, 2, 3, 5, 8, 13, 9, 6, 7, 8, 8, 9, 9};
@@ -489,8 +489,8 @@ TEST(figures_are_those_of_the_samples_and_of_the_case)
     const bench_result *ours = bench_measure(&b, &c), *theirs = bench_measure(&b, &d);
     CHECK(bench_ratio(&b, ours, theirs, "theirs", 0) && bench_write_json(&b, 1, arguments));
     b.o.csv = folder_path(lines, "figures.csv");
-    CHECK(bench_write_csv(&b));
-    CHECK_STR(folder_text("figures.csv"), figures_csv);
+    CHECK(bench_write_csv(&b, 1, arguments));
+    CHECK_STR(strstr(folder_text("figures.csv"), "# results"), figures_csv);
     CHECK_NEAR(b.state->roof[0].value, 2.0 / 1000, 1e-15);
     CHECK_NEAR(ours->roof_seconds, 2, 1e-12);
     CHECK_NEAR(ours->median, 4, 1e-12);
@@ -572,12 +572,12 @@ TEST(a_share_that_stays_over_110_per_cent_is_disturbed)
     CHECK(strstr(folder_text("table"), " 50 % of units\n") != NULL);
     b.o.json = folder_path(path, "d.json");
     b.o.csv = folder_path(lines, "d.csv");
-    CHECK(bench_write_json(&b, 1, arguments) && bench_write_csv(&b));
+    CHECK(bench_write_json(&b, 1, arguments) && bench_write_csv(&b, 1, arguments));
     char* text = read_all(path);
     const char* first = json_begin(json_member(json_first(text), "results"));
     CHECK(*json_member(first, "disturbed") == 'f' && *json_member(json_next(first), "disturbed") == 't');
     CHECK(json_number(json_member(json_begin(json_member(json_first(text), "roofs")), "measured")) == 3);
-    CHECK(strstr(folder_text("d.csv"), ",1.25,true\n") != NULL);
+    CHECK(strstr(folder_text("d.csv"), ",1.25,true,") != NULL);
     free(text);
     finish_bench(&b);
     remove(path);
@@ -698,7 +698,7 @@ static bool look_back(bench* b, int entry)
     char* text = read_all(b->o.json);
     snprintf(seen[entry], sizeof seen[entry], "%s", text ? text : "none");
     free(text);
-    seen_lines[entry] = times_in(folder_text("run.csv"), "\n");
+    seen_lines[entry] = times_in(folder_text("run.csv"), "\nscripted,");
     return scripted_entry(b);
 }
 static bool first_entry(bench* b) { return look_back(b, 0); }
@@ -724,7 +724,7 @@ TEST(results_are_written_as_they_come_and_a_wrong_entry_stops_no_other)
     CHECK_STR(seen[0], "kept");
     for (int i = 1; i < 3; i++) {
         const char* root = json_first(seen[i]);
-        CHECK_EQ(seen_lines[i], 1 + i); /* with the names' */
+        CHECK_EQ(seen_lines[i], i);
         CHECK(json_whole(seen[i]));
         CHECK_EQ(count_of(json_member(root, "results")), i);
         CHECK_EQ(count_of(json_member(root, "failures")), i - 1);
@@ -773,15 +773,15 @@ TEST(an_entrys_things_are_undone_last_first)
 
 /* ---- the check ----------------------------------------------------------------------------------------- */
 
-/* Writes one run's JSON, then checks a run with these seconds against it. Returns bench_check's. */
-static int checked(const double* before, const double* seconds, char why[640])
+/* Writes one run as JSON or as lines, then checks a run with these seconds against it. Returns bench_check's. */
+static int checked_with(bool lines, const double* before, const double* seconds, char why[640])
 {
     const bench_entry* chosen[] = {&scripted_entries[0]};
     char path[600], *arguments[] = {(char*)(uintptr_t) "ggnn-bench", NULL};
     bench b;
     begin(&b, before);
-    b.o.json = folder_path(path, "earlier.json");
-    CHECK(bench_run(&b, chosen[0]) && bench_write_json(&b, 1, arguments));
+    b.o.json = b.o.csv = folder_path(path, lines ? "earlier.csv" : "earlier.json");
+    CHECK(bench_run(&b, chosen[0]) && (lines ? bench_write_csv(&b, 1, arguments) : bench_write_json(&b, 1, arguments)));
     finish_bench(&b);
     begin(&b, seconds);
     b.o.check = folder;
@@ -790,6 +790,14 @@ static int checked(const double* before, const double* seconds, char why[640])
     strcpy(why, b.why.text);
     finish_bench(&b);
     remove(path);
+    return status;
+}
+
+/* The same of both. */
+static int checked(const double* before, const double* seconds, char why[640])
+{
+    const int status = checked_with(true, before, seconds, why);
+    CHECK_EQ(checked_with(false, before, seconds, why), status);
     return status;
 }
 
@@ -821,16 +829,19 @@ TEST(check_names_what_lost_a_tenth_twice)
 TEST(check_passes_over_what_this_run_writes)
 {
     const bench_entry* chosen[] = {&scripted_entries[0]};
-    char path[600], *arguments[] = {(char*)(uintptr_t) "ggnn-bench", NULL};
+    char path[600], lines[600], *arguments[] = {(char*)(uintptr_t) "ggnn-bench", NULL};
     bench b;
     begin(&b, usual);
     b.o.json = folder_path(path, "own.json");
     b.o.check = folder;
     CHECK(bench_run(&b, chosen[0]) && bench_write_json(&b, 1, arguments));
+    b.o.csv = folder_path(lines, "own.csv");
+    CHECK(bench_write_csv(&b, 1, arguments));
     CHECK_EQ(bench_check(&b, chosen, 1), 1);
     CHECK(strstr(b.why.text, "no earlier run") != NULL);
     finish_bench(&b);
     remove(path);
+    remove(lines);
 }
 
 /* Writes a run's JSON to a file of the folder. */
@@ -873,6 +884,31 @@ TEST(check_takes_the_run_that_is_most_alike_and_of_equals_the_last)
     remove(folder_path(path, "m.json"));
     remove(folder_path(path, "n.json"));
     remove(folder_path(path, "a.json"));
+}
+
+/* In a file of several runs, and among files of other kinds: those without times, of rivals, of anything. */
+TEST(check_finds_its_run_among_others)
+{
+    static const double faster[] = {9, .5, .4, .6, .5, .5, 9, .5, .5, .5, .5, .5};
+    static const double now[] = {9, .5, .4, .6, .5, .5, 9, .9, .8, 1.0, .85, .8, 9, .5, .4, .6, .5, .5, 9, .9, .8, 1.0, .85, .8};
+    static const char none[] = "# ggnn_bench: 1\n# backend: \"scripted\"\n# options: {\"quick\":false}\n# end\n";
+    const bench_entry* chosen[] = {&scripted_entries[0]};
+    char path[600], other[600], line[6000];
+    write_run("m.json", usual, 2);
+    write_run("n.json", faster, 4);
+    snprintf(line, sizeof line, "cd %s && %s/ggnn-bench compact m.json n.json --csv many.csv && rm m.json n.json", folder, build);
+    CHECK_EQ(system(line), 0);
+    write_file(folder_path(other, "z.csv"), none, strlen(none));
+    write_file(folder_path(other, "y.csv"), "# ggnn_rivals: 1\nnothing\n", 25);
+    write_file(folder_path(other, "x.csv"), "kernel,us\n", 10);
+    bench b;
+    begin(&b, now);
+    b.o.check = folder;
+    CHECK(bench_run(&b, chosen[0]));
+    CHECK_EQ(bench_check(&b, chosen, 1), 0); /* of two threads, as this one, though not the last */
+    CHECK_STR(b.why.text, "");
+    finish_bench(&b);
+    for (int i = 0; i < 4; i++) remove(folder_path(path, (const char*[]){"many.csv", "z.csv", "y.csv", "x.csv"}[i]));
 }
 
 TEST(check_forgives_two_cases_that_were_slow_in_turn)
@@ -953,6 +989,7 @@ int main(int argc, char** argv)
     RUN(check_names_what_lost_a_tenth_twice);
     RUN(check_passes_over_what_this_run_writes);
     RUN(check_takes_the_run_that_is_most_alike_and_of_equals_the_last);
+    RUN(check_finds_its_run_among_others);
     RUN(check_forgives_two_cases_that_were_slow_in_turn);
     RUN(check_says_what_it_cannot_compare);
     folder_remove();

@@ -241,9 +241,9 @@ TEST(files_that_are_none_of_ggnn_bench_are_refused_by_name_and_value)
     "{\"ggnn_bench\":1,\"results\":[{\"bench\":\"spmm\",\"case\":\"x\",\"unit\":\"rows\",\"threads\":1," rest "}]}"
     static const struct {
         const char *text, *why;
-    } bad[] = {{"", "bad.json: not what ggnn-bench --json wrote"},
-               {"{\"ggnn_bench\":1,\"results\":[", "bad.json: not what ggnn-bench --json wrote"},
-               {"{\"ggnn_bench_compare\":1}", "bad.json: not what ggnn-bench --json wrote"},
+    } bad[] = {{"", "bad.json: not what ggnn-bench --json or --csv wrote"},
+               {"{\"ggnn_bench\":1,\"results\":[", "bad.json: not what ggnn-bench --json or --csv wrote"},
+               {"{\"ggnn_bench_compare\":1}", "bad.json: not what ggnn-bench --json or --csv wrote"},
                {"{\"ggnn_bench\":1,\"results\":[7]}",
                 "bad.json: result 1: \"bench\" is missing, not a text of at most 63 bytes"},
                {RESULT("\"work\":0"), "result 1: \"work\" is 0, not a number above 0"},

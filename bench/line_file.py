@@ -1,0 +1,126 @@
+"""line_file.py - reads results: JSON, or the lines that ggnn-bench --csv writes and bench/results keeps (bench/README.md has the
+form); writes lines of bench/rivals. The standard library only."""
+
+import csv
+import io
+import json
+import os
+
+TEXT = {"bench", "case", "name", "unit", "of", "roof"}  # columns whose values are words, whatever they look like
+TEXT |= {"kernel", "against", "git", "date", "skipped", "wrong", "moved", "notes"}  # and of rivals' rows: their size
+YES = {"rival", "cold", "disturbed"}  # "true", or nothing
+TABLES = ("roofs", "results", "ratios", "notes", "figures")  # of ggnn-bench; empty where a file has none
+FIGURE_KEYS = ("bench", "case", "unit", "label")
+
+
+class Bad(ValueError):
+    """What is wrong with a file: its name, the line, the value."""
+
+
+def number(text):
+    value = float(text)
+    return int(value) if value.is_integer() and "e" not in text and "." not in text else value
+
+
+def cell(table, column, text):
+    if column in YES:
+        return text == "true"
+    if column == "demands":
+        return [dict(zip(("roof", "size"), (each.rsplit(" ", 1)[0], number(each.rsplit(" ", 1)[1])))) for each in text.split(";") if each]
+    if column in TEXT or (table, column) == ("rows", "size") or not text:
+        return text or None
+    return number(text)
+
+
+def figures(key, names, values):
+    """A row of figures: each a dictionary, as the JSON has them."""
+    for column, text in zip(names[1:], values[1:]):
+        value, _, note = text.partition(" ")
+        figure = dict(zip(FIGURE_KEYS, key), row=values[0], column=column, value=number(value) if value else None)
+        yield dict(figure, note=note) if note else figure
+
+
+def runs_of(text, mark):
+    """The runs of a text of lines, dictionaries as the JSON's."""
+    runs, heads, run, table, names = [], {}, None, None, None
+    for number_, line in enumerate(text.split("\n")[:-1], 1):
+        try:
+            if line.startswith(f"# {mark}: "):
+                if run is not None:
+                    raise ValueError("a run begins before the one above has its end")
+                run, table = {}, None
+                heads.pop("run", None)
+            if run is None:
+                raise ValueError(f"a run begins with '# {mark}: 1'")
+            if line == "# end":
+                runs.append({**heads, **run})
+                run = None
+            elif line.startswith("#"):
+                key, colon, value = line[2:].partition(": ")
+                value = json.loads(value) if colon else None
+                if key == "figures" or not colon:
+                    table, title, names, key_of = run.setdefault(key, []), key, None, value
+                else:
+                    heads[key] = value
+            elif table is None:
+                raise ValueError("stands in no table")
+            else:
+                values = next(csv.reader([line]))
+                if names is None:
+                    names = values
+                elif len(values) != len(names):
+                    raise ValueError(f"{len(values)} values under {len(names)} names")
+                elif key_of:
+                    table.extend(figures(key_of, names, values))
+                else:
+                    table.append({name: cell(title, name, value) for name, value in zip(names, values)})
+        except (ValueError, csv.Error) as why:
+            raise Bad(f"line {number_}: {line[:60]!r}: {why}") from None
+    if run is not None or not text.endswith("\n"):
+        raise Bad(f"line {text.count(chr(10)) + 1}: the file ends before '# end'")
+    return runs
+
+
+def read(path, mark="ggnn_bench"):
+    """The runs of a file, each with its name: one of JSON, one or several of lines. Bad or OSError: why not."""
+    with open(path) as file:
+        text = file.read()
+    try:
+        runs = runs_of(text, mark) if text.startswith("# ") else [json.loads(text)]
+    except ValueError as why:
+        raise Bad(f"{path}: {why}") from None
+    if not all(isinstance(run, dict) and mark in run for run in runs):
+        raise Bad(f'{path}: has no "{mark}"')
+    name = os.path.splitext(os.path.basename(path))[0]
+    empty = {key: [] for key in TABLES}
+    return [{**empty, **run, "run": run.get("run") or name} for run in runs]
+
+
+def written(value):
+    if value is None or value is False:
+        return ""
+    if value is True:
+        return "true"
+    if not isinstance(value, (int, float)):
+        return str(value)
+    return f"{value:.0f}" if 1e6 <= abs(value) < 1e15 else f"{value:.7g}"
+
+
+def write(path, mark, runs, table, columns):
+    """Runs with one table: heads are all other members."""
+    out = io.StringIO()
+    lines, above = csv.writer(out, lineterminator="\n"), {}
+    for run in runs:
+        heads = {key: value for key, value in run.items() if key not in (table, mark)}
+        print(f"# {mark}: 1", file=out)
+        for key, value in heads.items():
+            if key not in above or above[key] != value:
+                print(f"# {key}: {json.dumps(value, separators=(',', ':'), ensure_ascii=False)}", file=out)
+        print(f"# {table}", file=out)
+        lines.writerow(columns)
+        lines.writerows([written(row.get(column)) for column in columns] for row in run[table])
+        print("# end", file=out)
+        above = heads
+    with open(path + ".new", "w") as file:
+        file.write(out.getvalue())
+    os.replace(path + ".new", path)
