@@ -200,6 +200,7 @@ def share_looks(element):
             for key in look:
                 del child.attrib[key]
             group.append(child)
+        share_looks(group)
         kept.append(group)
         children = children[count:]
     element[:] = kept

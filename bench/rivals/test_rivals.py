@@ -203,6 +203,48 @@ class Table(unittest.TestCase):
         self.assertEqual(table.shown({"skipped": "x"}), "-")
 
 
+class Lines(unittest.TestCase):
+    """What --save keeps: the newest of each row of a graph, as lines, of which the same table follows."""
+
+    def result(self, graph, git, seconds, size="200"):
+        rivals = [
+            measured("DGL", 3 * seconds, threads=2, notes=["int32", "by CSR, or not"], samples=[1]),
+            measured("DGL fused", 0.04, wrong="rows differ"),
+            {"name": "torch", "skipped": "crashed", "process_seconds": 1.5},
+        ]
+        ours = measured("ours", seconds, accuracy=0.8125, samples=[1, 2])
+        rows_ = [row(ours, rivals, size=size), row(None, rivals[:1], size="no ours"), row(ours, rivals[:1], kernel="memory", unit="MiB")]
+        same = {"date": "2026-01-02T03:04:05Z", "machine": {"cpu": "x"}, "threads": 2, "device": "cpu", "versions": {"DGL": {"dgl": git}}}
+        return dict(same, ggnn_rivals=1, graph=graph, git=git, rows=rows_)
+
+    def kept(self, *results):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "rivals-x.csv")
+            for result in results:
+                run.keep(result, path)
+            return run.read_results(path)
+
+    def test_lines_have_the_table_of_the_json(self):
+        result = self.result("g", "abc", 0.0123456)
+        (found,) = self.kept(result)
+        self.assertEqual(table.lines(found["rows"]), table.lines(result["rows"]))
+        self.assertEqual(table.markdown([found]), table.markdown([result]))
+        self.assertEqual([(r["git"], r["date"], r["size"]) for r in found["rows"]][0], ("abc", "2026-01-02", "200"))
+        self.assertEqual([m.get("peak_bytes") for m in found["rows"][0]["rivals"]], [None] * 3)
+
+    def test_of_a_row_the_newest_counts_and_graphs_are_apart(self):
+        found = self.kept(self.result("g", "old", 0.5), self.result("h", "other", 0.25), self.result("g", "new", 0.125, "F 32"))
+        self.assertEqual([f["graph"] for f in found], ["g", "h"])
+        self.assertEqual([(r["kernel"], r["size"], r["git"]) for r in found[0]["rows"]][:3], [("SpMM", "200", "old"), ("SpMM", "no ours", "new"), ("memory", "F 32", "new")])
+        self.assertEqual(len(found[0]["rows"]), 4)
+        self.assertEqual(found[0]["versions"], {"DGL": {"dgl": "new"}})
+
+    def test_a_rival_without_ours_above_it_is_refused(self):
+        lines = list(table.lines_of(self.result("g", "abc", 0.5)["rows"]))
+        with self.assertRaisesRegex(ValueError, "SpMM, 200: DGL stands under no line of ours"):
+            table.rows_of(lines[1:])
+
+
 class Rows(unittest.TestCase):
     def test_scripts_exist_and_cases_are_told_apart(self):
         for quick in (False, True):

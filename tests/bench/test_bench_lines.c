@@ -20,6 +20,7 @@ static void write_named(const char* name, const char* text)
     write_file(folder_path(path, name), text, strlen(text));
 }
 
+#define BEGIN "# ggnn_bench: 1\n"
 #define HEADS "\"git\":\"abc\",\n \"backend\":\"cpu\", \"machine\": {\"cpu\": \"a b\", \"threads\": 2},\"options\":{\"quick\":false}"
 #define RESULT                                                                                                       \
     "{\"bench\":\"spmm\",\"case\":\"sum, \\\"F\\\" 32\",\"threads\":2,\"rival\":false,\"cold\":true,\"unit\":\"edges\"," \
@@ -155,11 +156,14 @@ TEST(of_several_runs_each_says_what_the_one_above_has_otherwise)
     CHECK(*json_member(second, "data") == 'n' && json_next(third) == NULL);
     CHECK(json_begin(json_member(second, "figures")) && !json_member(third, "figures"));
     free(json);
+    json = read_back(BEGIN "# run: \"a\"\n# end\n" BEGIN "# end\n");
+    CHECK(json_is_text(json_member(json_begin(json), "run"), "a"));
+    CHECK(*json_member(json_next(json_begin(json)), "run") == 'n'); /* a name is of its run alone */
+    free(json);
     CHECK_EQ(bench_says("compare all.csv all.csv"), 1);
     CHECK(prints("err", "all.csv: has more than one run; one is compared with one"));
 }
 
-#define BEGIN "# ggnn_bench: 1\n"
 #define NAMES "# results\nbench,case,threads,work,median,unit\n"
 TEST(bad_lines_are_named_with_their_file_and_value)
 {

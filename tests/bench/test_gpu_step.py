@@ -1,6 +1,5 @@
 """Tests of bench/gpu_step.py: launches by hand, and the page that holds its tables."""
 import copy
-import json
 import os
 import sys
 import unittest
@@ -8,6 +7,7 @@ import unittest
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench"))
 import gpu_step  # noqa: E402
+import line_file  # noqa: E402
 
 
 class GpuStep(unittest.TestCase):
@@ -53,8 +53,8 @@ class GpuStep(unittest.TestCase):
             self.step("GAT", poorer)
 
     def test_cases_are_those_that_the_bench_measured(self):
-        with open(os.path.join(os.path.dirname(gpu_step.PAGE), "..", "bench", "results", "nvidia-h200-2026-11-26.json")) as file:
-            measured = {(r["bench"], r["case"]) for r in json.load(file)["results"]}
+        runs = line_file.read(os.path.join(os.path.dirname(gpu_step.PAGE), "..", "bench", "results", "nvidia-h200.csv"))
+        measured = {(r["bench"], r["case"]) for run in runs for r in run["results"]}
         lines = [line.split("\t") for line in gpu_step.cases(self.inputs, self.limits)]
         self.assertEqual(lines[0], ["name", "case", "H200 us", "H200 %", "H100 us", "H100 %", "A100 us", "A100 %"])
         for line in lines[1:]:

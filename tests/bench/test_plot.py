@@ -33,6 +33,20 @@ RUN = {
 }
 
 
+LINES = """# ggnn_bench: 1
+# date: "2026-01-01"
+# machine: {"cpu":"a processor","device":"","threads":2}
+# roofs
+name,size,threads,unit,value,measured
+copy,0,2,B,100,1
+madd,0,2,FLOP,400,1
+# results
+bench,case,threads,rival,bytes,flops,median
+spmm,mean,2,,300,600,3
+# end
+"""
+
+
 @unittest.skipUnless(importlib.util.find_spec("matplotlib"), "matplotlib is not installed")
 class Roofline(unittest.TestCase):
     def drawn(self, run):
@@ -63,7 +77,7 @@ class Roofline(unittest.TestCase):
 
     def run_main(self, text, *words):
         with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "run.json")
+            path = os.path.join(folder, "run.csv" if text.startswith("#") else "run.json")
             with open(path, "w") as file:
                 file.write(text)
             out, why = io.StringIO(), io.StringIO()
@@ -87,6 +101,12 @@ class Roofline(unittest.TestCase):
         status, pictures, why = self.run_main(json.dumps(RUN), "--out", "FOLDER/x.svg", "--log", "no.jsonl")
         self.assertEqual((status, pictures), (2, {}))
         self.assertIn("is one picture, of --roofline alone", why)
+
+    def test_lines_are_drawn_as_json_is(self):
+        status, pictures, why = self.run_main(LINES, "--out", "FOLDER")
+        self.assertEqual((status, list(pictures)), (0, ["roofline.svg"]), why)
+        status, pictures, _ = self.run_main(LINES[: -len("# end\n")], "--out", "FOLDER")
+        self.assertIn("run.csv: line 11: the file ends before", status)
 
     def test_files_that_cannot_be_drawn_say_why(self):
         status, _, _ = self.run_main(json.dumps(dict(RUN, roofs=RUN["roofs"][:1])), "--out", "FOLDER")
