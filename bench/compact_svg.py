@@ -40,16 +40,25 @@ def tenths(value):
     return re.sub(r"^(-?)0\.", r"\1.", text)
 
 
+def end_of(letter, values, place, begin):
+    """Where a piece of absolute places leads."""
+    if letter == "z":
+        return begin
+    if letter in "HV":
+        return (values[0], place[1]) if letter == "H" else (place[0], values[0])
+    return tuple(values[-2:])
+
+
 def absolute(d):
     """The path with all places as they are; a line without length stays h0."""
     x = y = 0
     begin, text = (0, 0), ""
     for letter, values in steps(d):
         if letter.islower():
-            values = [v + ((y if i % 2 else x) if letter not in "hv" else {"h": x, "v": y}[letter]) for i, v in enumerate(values)]
+            values = [v + (y if i % 2 or letter == "v" else x) for i, v in enumerate(values)]
         letter = letter.upper() if letter not in "zZ" else "z"
         still = letter == "H" and values == [x]
-        x, y = {"H": lambda: (values[0], y), "V": lambda: (x, values[0]), "z": lambda: begin}.get(letter, lambda: tuple(values[-2:]))()
+        x, y = end_of(letter, values, (x, y), begin)
         begin = (x, y) if letter == "M" else begin
         points = [x, y] if letter in "HV" else values
         text += "h0" if still else ("L" if letter in "HV" else letter) + " ".join(f"{v / 10:.1f}" for v in points)
@@ -130,7 +139,8 @@ def alike(element, children):
         path = last.tag == f"{{{SVG}}}path"
         if path and looks(last) == looks(element):
             return last if not re.search("[zC]|^$", element.get("d", "") + last.get("d", "")) else None
-        if not path and last.tag != f"{{{SVG}}}text" or path and not re.fullmatch(r"(M[\d.]+ [\d.]+L[\d.]+ [\d.]+)+", last.get("d", "")):
+        straight = path and re.fullmatch(r"(M[\d.]+ [\d.]+L[\d.]+ [\d.]+)+", last.get("d", ""))
+        if not straight and last.tag != f"{{{SVG}}}text":
             return None
     return None
 
@@ -151,17 +161,18 @@ def join_lines(element):
 def drop_invisible(root):
     """Paths without colour and bars without width."""
     for element in root.iter():
-        element[:] = [
-            child
-            for child in element
-            if child.tag != f"{{{SVG}}}path" or child.get("style") != "fill:none" and not is_flat(child.get("d", ""), child.get("style", ""))
-        ]
+        for path in element.findall(f"{{{SVG}}}path"):
+            style = path.get("style", "")
+            if style == "fill:none" or is_flat(path.get("d", ""), style):
+                element.remove(path)
 
 
 def is_flat(d, style):
     """A closed path of no area that has no line around it."""
+    if not d.endswith("z") or "C" in d or "stroke" in style:
+        return False
     points = re.findall(r"(-?[\d.]+) (-?[\d.]+)", d)
-    return d.endswith("z") and "C" not in d and "stroke" not in style and any(len({point[i] for point in points}) == 1 for i in (0, 1))
+    return any(len({point[i] for point in points}) == 1 for i in (0, 1))
 
 
 def rename(root):
@@ -179,6 +190,10 @@ def rename(root):
             element.set(key, re.sub(r"#([\w-]+)", lambda name: "#" + new.get(name[1], name[1]), value) if "#" in value and key != "style" else value)
 
 
+def shared_of(element):
+    return {key: element.get(key) for key in ("class", "clip-path") if key in element.attrib}
+
+
 def share_looks(element):
     """Three or more things of one class, in one frame, that follow one another get both from a group around them."""
     children = list(element)
@@ -186,11 +201,9 @@ def share_looks(element):
         share_looks(child)
     kept = []
     while children:
-        look = {key: children[0].get(key) for key in ("class", "clip-path") if key in children[0].attrib}
+        look = shared_of(children[0])
         count = 0
-        while look and count < len(children) and look.items() <= children[count].attrib.items() and look.keys() < children[count].attrib.keys():
-            if "clip-path" in children[count].attrib and "clip-path" not in look:
-                break
+        while look and count < len(children) and shared_of(children[count]) == look and children[count].attrib != look:
             count += 1
         if count < 3:
             kept.append(children.pop(0))
@@ -223,7 +236,8 @@ def compact(svg):
         for name in NUMBERS & set(element.attrib):
             element.set(name, shorter(element.get(name)))
         if "transform" in element.attrib:  # a scale of a hundredth keeps its digits
-            element.set("transform", re.sub(r"(translate|rotate)\([^)]*\)", lambda part: shorter(part[0]), element.get("transform")))
+            moved = re.sub(r"(translate|rotate)\([^)]*\)", lambda part: shorter(part[0]), element.get("transform"))
+            element.set("transform", moved)
         if "style" in element.attrib:
             element.set("style", re.sub(r"\s*([:;,])\s*", r"\1", element.get("style")).rstrip(";"))
         if "d" in element.attrib:

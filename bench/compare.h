@@ -1,5 +1,5 @@
-/* compare.h - ggnn-bench compare A.json B.json ...: what --json or --csv wrote, beside each other. A pair of files is a turn, which
-   gives a ratio of each case: B's rate of work over A's. Of one pair the samples are the turns,
+/* compare.h - ggnn-bench compare A.json B.json ...: what --json or --csv wrote, beside each other. A pair of files is a turn,
+   which gives a ratio of each case: B's rate of work over A's. Of one pair the samples are the turns,
    where both files have them. */
 #ifndef BENCH_COMPARE_H
 #define BENCH_COMPARE_H

@@ -79,11 +79,15 @@ static bool parse_files(bench* b, int argc, char** argv, const char** name, int*
     if (pairs && (files < 2 || files % 2))
         return error_set(&b->why, "compare: %d file%s: pairs are wanted, A.json B.json", files, plural);
     if (!pairs && (files < 1 || !b->o.csv)) return error_set(&b->why, "compact: wants files, and --csv FILE to write");
-    for (int i = 0; i < files; i++) input[i] = (file_read){name[1 + i], pairs ? "a file that is compared" : "a file that is read"};
+    const char* what = pairs ? "a file that is compared" : "a file that is read";
+    for (int i = 0; i < files; i++) input[i] = (file_read){name[1 + i], what};
     return check_outputs(&b->o, input, files, &b->why);
 }
 
-static bool is_of_files(const char* const* name, int names) { return is_word("compare", name, names) || is_word("compact", name, names); }
+static bool is_of_files(const char* const* name, int names)
+{
+    return is_word("compare", name, names) || is_word("compact", name, names);
+}
 
 static options_result parse(bench* b, int argc, char** argv, const char** name, int* names)
 {
@@ -101,7 +105,8 @@ static options_result parse(bench* b, int argc, char** argv, const char** name, 
          "128 features, made on first use beside the program",
          NULL},
         {"json", OPTION_TEXT, &o->json, 0, 0, "FILE", "write all samples, and what they hold for: whole again after each name", NULL},
-        {"csv", OPTION_TEXT, &o->csv, 0, 0, "FILE", "write the same as lines, without samples: whole again after each name", NULL},
+        {"csv", OPTION_TEXT, &o->csv, 0, 0, "FILE", "write the same as lines, without samples: whole again after each name",
+         NULL},
         {"markdown", OPTION_TEXT, &o->markdown, 0, 0, "FILE", "write the tables of counted and modelled figures", NULL},
         {"inputs", OPTION_TEXT, &o->inputs, 0, 0, "FILE", "of scale: graphs, machines and links like bench/scale_inputs.csv", NULL},
         {"check", OPTION_TEXT, &o->check, 0, 0, "PATH",

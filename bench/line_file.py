@@ -1,5 +1,5 @@
-"""line_file.py - reads results: JSON, or the lines that ggnn-bench --csv writes and bench/results keeps (bench/README.md has the
-form); writes lines of bench/rivals. The standard library only."""
+"""line_file.py - reads results: JSON, or the lines that ggnn-bench --csv writes and bench/results keeps, by the form of
+bench/README.md; writes lines of bench/rivals. The standard library only."""
 
 import csv
 import io
@@ -22,11 +22,17 @@ def number(text):
     return int(value) if value.is_integer() and "e" not in text and "." not in text else value
 
 
+def demand(text):
+    """A roof and its size."""
+    roof, _, size = text.rpartition(" ")
+    return {"roof": roof, "size": number(size)}
+
+
 def cell(table, column, text):
     if column in YES:
         return text == "true"
     if column == "demands":
-        return [dict(zip(("roof", "size"), (each.rsplit(" ", 1)[0], number(each.rsplit(" ", 1)[1])))) for each in text.split(";") if each]
+        return [demand(each) for each in text.split(";") if each]
     if column in TEXT or (table, column) == ("rows", "size") or not text:
         return text or None
     return number(text)
@@ -40,45 +46,65 @@ def figures(key, names, values):
         yield dict(figure, note=note) if note else figure
 
 
+class Reader:
+    """Takes line after line; `runs` are dictionaries as the JSON's."""
+
+    def __init__(self, mark):
+        self.mark, self.runs, self.heads = mark, [], {}
+        self.run = self.title = self.key = self.names = None
+
+    def begin_run(self):
+        if self.run is not None:
+            raise ValueError("a run begins before the one above has its end")
+        self.run, self.title = {}, None
+        self.heads.pop("run", None)  # a name is of its run alone
+
+    def read_head(self, line):
+        key, colon, value = line[2:].partition(": ")
+        value = json.loads(value) if colon else None
+        if colon and key != "figures":
+            self.heads[key] = value
+        else:
+            self.title, self.key, self.names = key, value, None
+            self.run.setdefault(key, [])
+
+    def read_values(self, line):
+        values = next(csv.reader([line]))
+        if self.title is None:
+            raise ValueError("stands in no table")
+        if self.names is None:
+            self.names = values
+        elif len(values) != len(self.names):
+            raise ValueError(f"{len(values)} values under {len(self.names)} names")
+        elif self.key:
+            self.run[self.title] += figures(self.key, self.names, values)
+        else:
+            self.run[self.title].append({name: cell(self.title, name, value) for name, value in zip(self.names, values)})
+
+    def read_line(self, line):
+        if line.startswith(f"# {self.mark}: "):
+            self.begin_run()
+        if self.run is None:
+            raise ValueError(f"a run begins with '# {self.mark}: 1'")
+        if line == "# end":
+            self.runs.append({**self.heads, **self.run})
+            self.run = None
+        elif line.startswith("#"):
+            self.read_head(line)
+        else:
+            self.read_values(line)
+
+
 def runs_of(text, mark):
-    """The runs of a text of lines, dictionaries as the JSON's."""
-    runs, heads, run, table, names = [], {}, None, None, None
-    for number_, line in enumerate(text.split("\n")[:-1], 1):
+    reader, lines = Reader(mark), text.split("\n")
+    for place, line in enumerate(lines[:-1], 1):
         try:
-            if line.startswith(f"# {mark}: "):
-                if run is not None:
-                    raise ValueError("a run begins before the one above has its end")
-                run, table = {}, None
-                heads.pop("run", None)
-            if run is None:
-                raise ValueError(f"a run begins with '# {mark}: 1'")
-            if line == "# end":
-                runs.append({**heads, **run})
-                run = None
-            elif line.startswith("#"):
-                key, colon, value = line[2:].partition(": ")
-                value = json.loads(value) if colon else None
-                if key == "figures" or not colon:
-                    table, title, names, key_of = run.setdefault(key, []), key, None, value
-                else:
-                    heads[key] = value
-            elif table is None:
-                raise ValueError("stands in no table")
-            else:
-                values = next(csv.reader([line]))
-                if names is None:
-                    names = values
-                elif len(values) != len(names):
-                    raise ValueError(f"{len(values)} values under {len(names)} names")
-                elif key_of:
-                    table.extend(figures(key_of, names, values))
-                else:
-                    table.append({name: cell(title, name, value) for name, value in zip(names, values)})
+            reader.read_line(line)
         except (ValueError, csv.Error) as why:
-            raise Bad(f"line {number_}: {line[:60]!r}: {why}") from None
-    if run is not None or not text.endswith("\n"):
-        raise Bad(f"line {text.count(chr(10)) + 1}: the file ends before '# end'")
-    return runs
+            raise Bad(f"line {place}: {line[:60]!r}: {why}") from None
+    if reader.run is not None or lines[-1]:
+        raise Bad(f"line {len(lines)}: the file ends before '# end'")
+    return reader.runs
 
 
 def read(path, mark="ggnn_bench"):

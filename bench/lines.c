@@ -175,7 +175,8 @@ static void put_heading(csv* to, const char* first)
     }
     fputs("]\n", to->out);
     csv_text(to, "row");
-    for (const char *at = first, *end = after_row(first); at != end; at = json_next(at)) put_text(to, json_member(at, "column"));
+    for (const char *at = first, *end = after_row(first); at != end; at = json_next(at))
+        put_text(to, json_member(at, "column"));
     csv_end_line(to);
 }
 
@@ -380,7 +381,8 @@ static bool read_names(reader* r, char* line)
     r->columns = split(r, line, r->column);
     if (!r->columns) return false;
     if (r->table == TABLES)
-        return (r->columns > 1 && strcmp(r->column[0], "row") == 0) || bad(r, r->column[0], "figures begin with the column 'row'");
+        return (r->columns > 1 && strcmp(r->column[0], "row") == 0) ||
+               bad(r, r->column[0], "figures begin with the column 'row'");
     for (int32_t i = 0; i < r->columns; i++) {
         const column* c = tables[r->table].column;
         while (c->name && strcmp(c->name, r->column[i]) != 0) c++;

@@ -1,4 +1,4 @@
-/* lines.h - a run as lines: what ggnn-bench --csv writes and bench/results keeps. Everything of --json but samples and rates, in
+/* lines.h - a run as lines: what ggnn-bench --csv writes and bench/results keeps. All of --json but samples and rates, in
    tables of comma-separated values with a line of names above, a line an entry; bench/README.md describes the form. */
 #ifndef BENCH_LINES_H
 #define BENCH_LINES_H

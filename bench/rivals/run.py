@@ -452,7 +452,9 @@ def options(argv=None):
     )
     p.add_argument("--setup", action="store_true", help="install only")
     p.add_argument(
-        "--save", action="store_true", help="also into bench/results/rivals-PROCESSOR.csv, where a row takes the place of the older one"
+        "--save",
+        action="store_true",
+        help="also into bench/results/rivals-PROCESSOR.csv, where a row takes the place of the older one",
     )
     p.add_argument(
         "--markdown",

@@ -2,7 +2,8 @@
 
 # A line is ours, which has what the row asks for, or a rival's. Ratios follow from them.
 ROW = ("kernel", "size", "unit", "target", "against", "git", "date", "moved")
-MEASURED = ("name", "seconds", "work", "peak_bytes", "process_seconds", "threads", "workers", "accuracy", "skipped", "wrong", "notes")
+MEASURED = ("name", "seconds", "work", "peak_bytes", "process_seconds", "threads", "workers", "accuracy")
+MEASURED += ("skipped", "wrong", "notes")
 COLUMNS = ROW[:2] + MEASURED[:1] + ROW[2:] + MEASURED[1:]
 HEADS = ("graph", "date", "machine", "threads", "device", "versions")  # of a run; the date is that of its newest row
 OURS = "ours"

@@ -471,7 +471,8 @@ TEST(share_is_the_roofs_least_time_over_the_median)
 
 /* Of six samples the median lies between two, the least rules a roof, and a ratio is of medians. */
 static const char figures_csv[] =
-    "# results\nbench,case,threads,rival,cold,unit,work,bytes,flops,median,least,most,samples,roof,roof_size,share,disturbed,demands\n"
+    "# results\nbench,case,threads,rival,cold,unit,work,bytes,flops,median,least,most,samples,roof,roof_size,share,disturbed,"
+    "demands\n"
     "scripted,ours,2,,,edges,10,20,40,4,1,13,6,delay,0,0.5,,delay 0\n"
     "scripted,\"theirs, \"\"plain\"\"\",1,true,true,edges,10,0,0,8,6,9,6,,0,,,\n"
     "# ratios\nbench,case,threads,of,ratio,goal,turns,lower,upper\nscripted,ours,2,theirs,2,,0,,\n# end\n";
@@ -891,12 +892,14 @@ TEST(check_takes_the_run_that_is_most_alike_and_of_equals_the_last)
 TEST(check_finds_its_run_among_others)
 {
     static const double faster[] = {9, .5, .4, .6, .5, .5, 9, .5, .5, .5, .5, .5};
-    static const double now[] = {9, .5, .4, .6, .5, .5, 9, .9, .8, 1.0, .85, .8, 9, .5, .4, .6, .5, .5, 9, .9, .8, 1.0, .85, .8};
+    static const double now[] = {9, .5, .4, .6, .5, .5, 9, .9, .8, 1.0, .85, .8,
+                                 9, .5, .4, .6, .5, .5, 9, .9, .8, 1.0, .85, .8};
     const bench_entry* chosen[] = {&scripted_entries[0]};
-    char path[600], other[600], line[6000];
+    char path[600], other[600], line[9000];
     write_run("m.json", usual, 2);
     write_run("n.json", faster, 4);
-    snprintf(line, sizeof line, "cd %s && %s/ggnn-bench compact m.json n.json --csv many.csv && rm m.json n.json", folder, build);
+    snprintf(line, sizeof line, "cd %s && %s/ggnn-bench compact m.json n.json --csv many.csv && rm m.json n.json",
+             folder, build);
     CHECK_EQ(system(line), 0);
     char* timeless = strdup(folder_text("many.csv"));
     strcpy(strstr(timeless, "# roofs\n"), "# end\n");

@@ -13,8 +13,9 @@ import line_file  # noqa: E402
 
 TOOL = os.path.join(ROOT, "build", "ggnn-bench")
 RESULT = {
-    "bench": "spmm", "case": "5", "threads": 2, "rival": False, "cold": True, "unit": "edges", "work": 33554432, "bytes": 7.5, "flops": 0,
-    "median": 0.5, "least": 0.25, "most": 0.75, "samples": [1, 2], "roof": None, "roof_size": 0, "share": None, "disturbed": False,
+    "bench": "spmm", "case": "5", "threads": 2, "rival": False, "cold": True, "unit": "edges", "work": 33554432, "bytes": 7.5,
+    "flops": 0, "median": 0.5, "least": 0.25, "most": 0.75, "samples": [1, 2], "roof": None, "roof_size": 0, "share": None,
+    "disturbed": False,
     "demands": [{"roof": "copy", "size": 0}, {"roof": "rows", "size": 512}],
 }  # fmt: skip
 RUN = {
@@ -24,11 +25,15 @@ RUN = {
     "left": [],
     "roofs": [{"name": "copy", "size": 0, "threads": 1, "unit": "B", "value": 2811132345678.0, "measured": 1}],
     "results": [RESULT, dict(RESULT, case="a, \"b\"", rival=True, share=0.125, roof="copy", demands=[])],
-    "ratios": [{"bench": "spmm", "case": "5", "threads": 2, "of": "1", "ratio": 1.25, "goal": None, "turns": 0, "lower": None, "upper": None}],
+    "ratios": [
+        dict({"bench": "spmm", "case": "5", "threads": 2, "of": "1", "ratio": 1.25}, goal=None, turns=0, lower=None, upper=None)
+    ],
     "notes": [{"bench": "spmm", "case": "5", "threads": 2, "name": "x", "value": 1e-9, "unit": "s"}],
     "figures": [
         {"bench": "cache", "case": case, "row": row, "column": column, "value": value, "unit": "%", "label": "counted"}
-        for case, row, column, value in (("5", "a", "1", 1), ("5", "a", "2", None), ("5", "#", "1", 2.5), ("5", "#", "2", 3), ("6", "a", "1", 4))
+        for case, row, column, value in (
+            ("5", "a", "1", 1), ("5", "a", "2", None), ("5", "#", "1", 2.5), ("5", "#", "2", 3), ("6", "a", "1", 4)
+        )
     ],
 }
 RUN["figures"][0]["note"] = "red"
@@ -75,7 +80,10 @@ class LineFile(unittest.TestCase):
             self.assertIn(why, str(found.exception))
 
     def test_what_is_written_is_read(self):
-        rows = [{"kernel": "a, b", "size": "200", "seconds": 0.1234567, "work": 12345678, "moved": None}, {"kernel": "c", "size": "F 3", "seconds": 1e-7, "work": 2, "moved": "much"}]
+        rows = [
+            {"kernel": "a, b", "size": "200", "seconds": 0.1234567, "work": 12345678, "moved": None},
+            {"kernel": "c", "size": "F 3", "seconds": 1e-7, "work": 2, "moved": "much"},
+        ]
         runs = [{"graph": "g", "threads": 2, "rows": rows}, {"graph": "h", "threads": 2, "rows": []}]
         path = self.path("rows.csv")
         line_file.write(path, "ggnn_rivals", runs, "rows", ("kernel", "size", "seconds", "work", "moved"))

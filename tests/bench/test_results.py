@@ -24,8 +24,8 @@ def size_of(folder):
 
 def shown(root):
     """Pictures that pages show, as they lie."""
-    pages = [path for name in ("*.md", "docs/*.md", "bench/*.md", "bench/*/*.md", "python/*.md") for path in glob.glob(os.path.join(root, name))]
-    for page in pages:
+    pages = [glob.glob(os.path.join(root, name)) for name in ("*.md", "docs/*.md", "bench/*.md", "bench/*/*.md", "python/*.md")]
+    for page in sum(pages, []):
         with open(page) as file:
             for target in re.findall(r"!\[[^]]*\]\(([^)#]+)\)", file.read()):
                 yield os.path.normpath(os.path.join(os.path.dirname(page), target))
@@ -41,7 +41,8 @@ def unnamed(folder):
     """Files that the folder's page does not name."""
     with open(os.path.join(folder, "README.md")) as file:
         page = file.read()
-    return sorted(path for path in files_of(folder) if not path.endswith((".svg", "README.md")) and os.path.relpath(path, folder) not in page)
+    paths = [path for path in files_of(folder) if not path.endswith((".svg", "README.md"))]
+    return sorted(path for path in paths if os.path.relpath(path, folder) not in page)
 
 
 class Results(unittest.TestCase):
