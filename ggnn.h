@@ -3825,7 +3825,7 @@ GGNN_API ggnn_status ggnn_batch_validate(const ggnn_batch* b, ggnn_fault* fault)
 enum { // of [7] to [9]; one enum, as C++20 warns of a product of two
     GGNNI_SEGMENT = 256,   // entries whose sum is formed before it is added to the row's
     GGNNI_HEADS = 16,      // heads handled in one pass: bounds the memory of a segment's coefficients
-    GGNNI_COLUMNS = 512,   // columns of a partial sum
+    GGNNI_STREAMED_COLUMNS = 2048, // of rows that are made to be streamed
     // Rows to prefetch ahead of the one in use: up to 16 KiB of them, no more than 32, hide the latency of
     // memory (measured; 64 short rows take a third longer).
     GGNNI_ROWS_AHEAD = 32
@@ -3834,31 +3834,38 @@ enum { // of [7] to [9]; one enum, as C++20 warns of a product of two
 // Entries of the next segment where `left` are left.
 static int32_t ggnni_segment_length(int64_t left) { return (int32_t)ggnni_min(left, GGNNI_SEGMENT); }
 
-typedef struct { // n rows that one loop runs over: `width` columns of each, from its `byte` on
-    const char* const* row;    // (n, and `ahead` more to be prefetched)
-    int64_t            byte;   //
-    ggnn_type          type;   //
-    const float*       coef;   // of row i: coef[i * stride], of head k from coef + k * next on; NULL: ones
-    int64_t            stride, next;
-    int32_t            n, ahead, width;
+typedef struct { // n rows that one loop runs over, `heads` times `width` columns of each
+    const char*        base;   // of row i: base + index[i] * pitch,
+    int64_t            pitch;  //
+    const int32_t*     index;  // (n, and `ahead` more to be prefetched)
+    const char* const* row;    // or, not NULL, row[i]: (n, and `ahead` more)
+    ggnn_type          type;   // of their elements; F32 where there is an index
+    const float*       coef;   // of row i for head k: coef[i * stride + k]; NULL: ones
+    int64_t            stride; //
+    const int64_t*     indptr; // sums, dots: `lists` lists, of row indptr[0] the first; NULL: one of n rows
+    int64_t            ld;     // the next list's out, or x, is so many floats behind
+    const char* const* chosen; // sums: chosen[i][j] = offset[i], or row i's element j counts nothing; or NULL
+    const int32_t*     offset; //
+    const float*       keep;   // sums of one list: what out[] of head k is worth beside its sum; or NULL
+    const float*       factor; // sums: of list l and head k, [l * heads + k]; NULL: ones
+    int32_t            lists, n, ahead, heads, width;
 } ggnni_rows;
 
-typedef struct {
-    // out[j] = sum over i, in order, of coef[i] * row[i][j]
+typedef struct { // j: a column of head k
+    // out[j] = factor[k] * (keep[k] * out[j] + sum over i, in order, of coef[i, k] * row[i][j]), list by list
     void (*sum)(float* out, const ggnni_rows* r);
-    // The same where chosen[i][j] = offset[i] only: what MAX and MIN send back. chosen is read at r->byte.
-    void (*sum_chosen)(float* out, const ggnni_rows* r, const char* const* chosen, const int32_t* offset);
-    // out[j] = greatest of sign * coef[i] * row[i][j], times sign; arg[j] = first + i, or NULL. first > 0:
+    // out[j] = greatest of sign * coef[i, k] * row[i][j], times sign; arg[j] = first + i, or NULL. first > 0:
     // goes on.
     void (*max)(float* out, int32_t* arg, const ggnni_rows* r, int32_t first, float sign);
-    // out[i * stride] = row[i] . x, coef is not used
-    void (*dot)(float* out, int64_t stride, const float* x, const ggnni_rows* r);
+    // out[i, k] = row[i] . x of its list, of head k; by index, no coef
+    void (*dot)(float* out, const float* x, const ggnni_rows* r);
     // out[j] = keep * out[j] + factor * x[j]; x NULL: keep * out[j]
     void (*blend)(float* out, float keep, float factor, const void* x, ggnn_type type, int32_t width);
+    // Of n numbers, a multiple of 16, lane i % 16 having one of the other arguments' numbers:
     // x[i] = ggnn_exp2(x[i] - less)
-    void (*exp2)(float* x, int64_t n, float less);
-    // x[i] = LeakyReLU(x[i] + add) * log2 e; returns the greatest
-    float (*leaky)(float* x, int64_t n, float add, float slope);
+    void (*exp2)(float* x, int64_t n, const float* less);
+    // x[i] = LeakyReLU(x[i] + add) * log2 e; most: the greatest of these and of itself
+    void (*leaky)(float* x, int64_t n, const float* add, float slope, float* most);
     // ggnn_half_to_float
     void (*widen)(float* out, const uint16_t* half, int64_t n);
     // memcpy of 16-byte pieces, by stores that pass the caches by; GGNNI_STREAMED() before others may read
@@ -3878,37 +3885,45 @@ static float ggnni_load(const void* row, ggnn_type type, int32_t j)
     return type == GGNN_F32 ? ((const float*)row)[j] : ggnn_half_to_float(((const uint16_t*)row)[j]);
 }
 
-static void ggnni_sum_plain(float* out, const ggnni_rows* r)
+GGNNI_INLINE const char* ggnni_row_of(const ggnni_rows* r, int64_t i)
 {
-    for (int32_t j = 0; j < r->width; j++) out[j] = 0;
-    for (int32_t i = 0; i < r->n; i++) {
-        const char* row = r->row[i] + r->byte;
-        float       coef = r->coef ? r->coef[i * r->stride] : 1.0f;
-        for (int32_t j = 0; j < r->width; j++) out[j] += coef * ggnni_load(row, r->type, j);
-    }
+    return r->row ? r->row[i] : r->base + r->index[i] * r->pitch;
 }
 
-static void ggnni_sum_chosen_plain(float* out, const ggnni_rows* r, const char* const* chosen,
-                                   const int32_t* offset)
+static int32_t ggnni_list_length(const ggnni_rows* r, int64_t list)
 {
-    for (int32_t j = 0; j < r->width; j++) out[j] = 0;
-    for (int32_t i = 0; i < r->n; i++) {
-        const char*    row = r->row[i] + r->byte;
-        const int32_t* arg = (const int32_t*)(const void*)(chosen[i] + r->byte);
-        float          coef = r->coef ? r->coef[i * r->stride] : 1.0f;
-        for (int32_t j = 0; j < r->width; j++)
-            if (arg[j] == offset[i]) out[j] += coef * ggnni_load(row, r->type, j);
+    return r->indptr ? (int32_t)(r->indptr[list + 1] - r->indptr[list]) : r->n;
+}
+
+// coef[i, k] * row[i][j] of the column j of all heads.
+static float ggnni_term(const ggnni_rows* r, int32_t i, int32_t j)
+{
+    const float x = ggnni_load(ggnni_row_of(r, i), r->type, j);
+    return r->coef ? r->coef[i * r->stride + j / r->width] * x : x;
+}
+
+static void ggnni_sum_plain(float* out, const ggnni_rows* r)
+{
+    for (int32_t l = 0, begin = 0, end; l < r->lists; l++, begin = end, out += r->ld) {
+        end = begin + ggnni_list_length(r, l);
+        for (int32_t j = 0; j < r->heads * r->width; j++) {
+            float sum = 0;
+            for (int32_t i = begin; i < end; i++)
+                if (!r->chosen || ((const int32_t*)(const void*)r->chosen[i])[j] == r->offset[i])
+                    sum += ggnni_term(r, i, j);
+            if (r->keep) sum += r->keep[j / r->width] * out[j];
+            out[j] = r->factor ? sum * r->factor[l * r->heads + j / r->width] : sum;
+        }
     }
 }
 
 static void ggnni_max_plain(float* out, int32_t* arg, const ggnni_rows* r, int32_t first, float sign)
 {
-    for (int32_t j = 0; j < r->width; j++) {
+    for (int32_t j = 0; j < r->heads * r->width; j++) {
         float   best = first ? sign * out[j] : 0;
         int32_t best_i = first && arg ? arg[j] : 0;
         for (int32_t i = 0; i < r->n; i++) {
-            float x = sign * (r->coef ? r->coef[i * r->stride] : 1.0f) *
-                      ggnni_load(r->row[i] + r->byte, r->type, j);
+            const float x = sign * ggnni_term(r, i, j);
             // a NaN gives way to any number
             if (first + i == 0 || x > best || (!(best <= best) && x <= x)) {
                 best = x;
@@ -3920,18 +3935,20 @@ static void ggnni_max_plain(float* out, int32_t* arg, const ggnni_rows* r, int32
     }
 }
 
-// 16 partial sums, of columns 0, 16, 32 .., of 1, 17, 33 .. and so on: what vectors of any width can do
-// alike.
-static void ggnni_dot_plain(float* out, int64_t stride, const float* x, const ggnni_rows* r)
+// 16 partial sums, of a head's columns 0, 16, 32 .., of 1, 17, 33 .. and so on: what vectors of any width can
+// do alike.
+static void ggnni_dot_plain(float* out, const float* x, const ggnni_rows* r)
 {
-    for (int32_t i = 0; i < r->n; i++) {
-        float part[16] = {0};
-        for (int32_t j = 0; j < r->width; j++)
-            part[j & 15] += ggnni_load(r->row[i] + r->byte, r->type, j) * x[j];
-        for (int32_t half = 8; half; half /= 2)
-            for (int32_t j = 0; j < half; j++) part[j] += part[j + half];
-        out[i * stride] = part[0];
-    }
+    for (int32_t l = 0, i = 0, end = 0; l < r->lists; l++, x += r->ld)
+        for (end += ggnni_list_length(r, l); i < end; i++)
+            for (int32_t k = 0; k < r->heads; k++) {
+                float part[16] = {0};
+                for (int32_t j = k * r->width; j < (k + 1) * r->width; j++)
+                    part[(j - k * r->width) & 15] += ggnni_load(ggnni_row_of(r, i), r->type, j) * x[j];
+                for (int32_t half = 8; half; half /= 2)
+                    for (int32_t j = 0; j < half; j++) part[j] += part[j + half];
+                *out++ = part[0];
+            }
 }
 
 static void ggnni_blend_plain(float* out, float keep, float factor, const void* x, ggnn_type type,
@@ -3964,22 +3981,54 @@ GGNN_API float ggnn_exp2(float x)
     return p;
 }
 
-static void ggnni_exp2_plain(float* x, int64_t n, float less)
+static void ggnni_exp2_plain(float* x, int64_t n, const float* less)
 {
-    for (int64_t i = 0; i < n; i++) x[i] = ggnn_exp2(x[i] - less);
+    for (int64_t i = 0; i < n; i++) x[i] = ggnn_exp2(x[i] - less[i % 16]);
 }
 
 static const float ggnni_log2_e = 1.44269504f;
 
-static float ggnni_leaky_plain(float* x, int64_t n, float add, float slope)
+static void ggnni_leaky_plain(float* x, int64_t n, const float* add, float slope, float* most)
 {
-    float most = -INFINITY;
     for (int64_t i = 0; i < n; i++) {
-        float sum = x[i] + add;
+        float sum = x[i] + add[i % 16];
         x[i] = (sum > 0 ? sum : slope * sum) * ggnni_log2_e;
-        if (x[i] > most) most = x[i];
+        if (x[i] > most[i % 16]) most[i % 16] = x[i];
     }
-    return most;
+}
+
+static const float ggnni_zeros[16];
+static const float ggnni_ones[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+
+// Sixteen lanes that are heads 0 .. heads - 1, a power of two, again and again: as the first of each head is.
+static void ggnni_repeat_heads(float lane[16], int32_t heads)
+{
+    for (; heads < 4; heads *= 2)
+        for (int32_t k = 0; k < heads; k++) lane[heads + k] = lane[k];
+    for (int32_t k = heads; k < 16; k += 4) memcpy(lane + k, lane + k - heads, 4 * sizeof *lane);
+}
+
+// The same: as the head's greatest is.
+static void ggnni_fold_greatest(float lane[16], int32_t heads)
+{
+    for (int32_t half = 8; half >= heads; half /= 2)
+        for (int32_t k = 0; k < half; k++) lane[k] = lane[k + half] > lane[k] ? lane[k + half] : lane[k];
+    ggnni_repeat_heads(lane, heads);
+}
+
+// Of a segment of n edges' numbers, heads side by side: total = keep * total + their sum, in edge order.
+static void ggnni_sum_heads(float* total, const float* keep, const float* x, int64_t n, int32_t heads)
+{
+    for (int32_t k = 0, most; k < heads; k += most) {
+        float part[4] = {0};
+        most = heads < 4 ? 1 : 4;
+        if (most == 4)
+            for (int64_t e = 0; e < n; e++)
+                for (int32_t j = 0; j < 4; j++) part[j] += x[e * heads + k + j];
+        else
+            for (int64_t e = 0; e < n; e++) part[0] += x[e * heads + k];
+        for (int32_t j = k; j < k + most; j++) total[j] = keep[j] * total[j] + part[j - k];
+    }
 }
 
 static void ggnni_widen_plain(float* out, const uint16_t* half, int64_t n)
@@ -4000,7 +4049,7 @@ static void ggnni_words_plain(void* word, uint64_t key, uint64_t stream, uint64_
 }
 
 static const ggnni_loops ggnni_plain = {
-    ggnni_sum_plain,  ggnni_sum_chosen_plain, ggnni_max_plain,   ggnni_dot_plain,   ggnni_blend_plain,
+    ggnni_sum_plain,  ggnni_max_plain,   ggnni_dot_plain,   ggnni_blend_plain,
     ggnni_exp2_plain, ggnni_leaky_plain,      ggnni_widen_plain, ggnni_stream_plain, NULL,
     ggnni_lanes_plain, ggnni_words_plain};
 
@@ -4025,12 +4074,9 @@ static const ggnni_loops ggnni_plain = {
 #define GGNNI_UNROLL _Pragma("GCC unroll 16")
 #endif
 #define ggnni_sum_1 ggnni_sum_plain
-#define ggnni_sum_chosen_1 ggnni_sum_chosen_plain
 #define ggnni_max_1 ggnni_max_plain
 #define ggnni_blend_1 ggnni_blend_plain
-#define ggnni_exp2_1 ggnni_exp2_plain
 #define ggnni_words_1 ggnni_words_plain
-#define ggnni_leaky_1 ggnni_leaky_plain
 #define ggnni_widen_1 ggnni_widen_plain
 
 #define GGNN_SIMD_WIDTH 4
@@ -4129,7 +4175,8 @@ GGNN_API ggnn_status ggnn_dropout_fields(uint16_t* field, const ggnn_rng* rng, i
 GGNN_API ggnn_status ggnn_exp2_array(float* x, int64_t n)
 {
     GGNNI_REQUIRE(n >= 0 && (n == 0 || x));
-    ggnni_choose_loops()->exp2(x, n, 0);
+    ggnni_choose_loops()->exp2(x, n & ~15, ggnni_zeros);
+    ggnni_exp2_plain(x + (n & ~15), n & 15, ggnni_zeros);
     return GGNN_OK;
 }
 
@@ -4352,43 +4399,14 @@ GGNN_API ggnn_status ggnn_permute(void* out, int64_t ld_out, const void* inp, in
 // ==== [8i] SPARSE
 // =============================================================================
 
-// How all the ops work. A target's list is cut into segments of 256 entries. For each, a reader gives the
-// addresses of the rows that the entries name - in a matrix or in a store, and those of the lists to come,
-// for prefetching - and one of the loops of [7i] runs over them: sum, max, dot. The loops know nothing of
+// How all the ops work. A target's list is cut into segments of 256 entries. For each, a reader says where
+// the rows are that the entries name - in a matrix or in a store, and those of the lists to come, for
+// prefetching - and one of the loops of [7i] runs over them: sum, max, dot. The loops know nothing of
 // blocks, so there are few of them, and every op that sums rows sums them alike.
 
 // ---- sums in segments -------------------------------------------------------------
 
-// Which elements of a segment's rows count: those whose number, by row and column, is the row's offset.
-typedef struct {
-    const char* number[GGNNI_SEGMENT];
-    int32_t     offset[GGNNI_SEGMENT];
-} ggnni_chosen;
-
-// Adds a segment of rows, heads * width columns, to out: out = keep[k] * out + sum, or out = sum where keep
-// is NULL. chosen NULL: of all elements.
-static void ggnni_add_rows(const ggnni_loops* loops, float* out, const float* keep, ggnni_rows rows,
-                           const ggnni_chosen* chosen, int32_t heads, int32_t width)
-{
-    const float* coef = rows.coef;
-    float        part[GGNNI_COLUMNS];
-    for (int32_t k = 0; k < heads; k++) {
-        if (coef) rows.coef = coef + k * rows.next;
-        for (int32_t c = 0; c < width; c += rows.width) {
-            rows.width = keep && width - c > GGNNI_COLUMNS ? GGNNI_COLUMNS : width - c;
-            rows.byte = (k * width + c) * ggnn_type_bytes(rows.type);
-            if (chosen)
-                loops->sum_chosen(keep ? part : out + k * width + c, &rows, chosen->number, chosen->offset);
-            else
-                loops->sum(keep ? part : out + k * width, &rows);
-            if (keep) loops->blend(out + k * width + c, keep[k], 1.0f, part, GGNN_F32, rows.width);
-        }
-    }
-}
-
-static const float ggnni_ones[GGNNI_HEADS] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
-
-typedef struct { // the same for single numbers
+typedef struct { // of single numbers
     float   total, part;
     int32_t n;
 } ggnni_sum;
@@ -4447,6 +4465,21 @@ typedef struct {
     int64_t           byte; // of its rows, where a pass begins
 } ggnni_source;
 
+static ggnni_source ggnni_matrix(const float* v, int64_t ld)
+{
+    ggnni_source s = {(const char*)v, ld * (int64_t)sizeof *v, NULL, 0};
+    return s;
+}
+
+static ggnni_rows ggnni_rows_of(ggnni_source from, ggnn_type type, int32_t heads, int32_t width)
+{
+    ggnni_rows rows;
+    memset(&rows, 0, sizeof rows);
+    rows.base = from.base, rows.pitch = from.pitch, rows.type = type;
+    rows.lists = 1, rows.heads = heads, rows.width = width;
+    return rows;
+}
+
 // Global ids: of a local id; of the source of edge e.
 static int64_t ggnni_id(const ggnn_block* b, int64_t i) { return b->id ? (int64_t)b->id[i] : i; }
 static int64_t ggnni_source_id(const ggnn_block* b, int64_t e)
@@ -4454,96 +4487,64 @@ static int64_t ggnni_source_id(const ggnn_block* b, int64_t e)
     return b->neighbor ? (int64_t)b->neighbor[e] : ggnni_id(b, b->indices[e]);
 }
 
-// Reads the lists of a range in order, entry by entry. Of a matrix, a list of a row below with_self begins
-// with the row itself.
+// Reads lists in order, segment by segment. Of a matrix, a list of a row below with_self begins with the row
+// itself.
 typedef struct {
     const ggnn_block* b;
     ggnni_source      source;
     const float*      factor; // of a store's rows by global id: prefetched with them; or NULL
-    int64_t           with_self;
-    int64_t           v, i, end;           // the next entry to look up, i of list v; lists end at `end`
-    int32_t           taken, known, ahead; // entries of row[]
-    const char*       row[4 * GGNNI_SEGMENT];
+    int64_t           with_self, edges; // edges in all
+    int32_t           ahead;
+    int32_t           own[GGNNI_SEGMENT + GGNNI_ROWS_AHEAD]; // a first segment: a row itself, its list, more
+    const char*       row[GGNNI_SEGMENT + GGNNI_ROWS_AHEAD]; // addresses of a store's
 } ggnni_reader;
 
 static void ggnni_reader_init(ggnni_reader* r, const ggnn_block* b, ggnni_source source, int64_t with_self,
-                              ggnni_range lists, int64_t row_bytes)
+                              int64_t row_bytes)
 {
     r->b = b;
     r->source = source;
     r->factor = NULL;
     r->with_self = with_self;
-    r->v = lists.begin;
-    r->i = 0;
-    r->end = lists.end;
-    r->taken = r->known = 0;
+    r->edges = *b->num_dst.n ? b->indptr[*b->num_dst.n] : 0;
     r->ahead = ggnni_rows_ahead(row_bytes);
 }
 
-// The addresses of n edges from e on: rows of a matrix.
-static void ggnni_take_rows(ggnni_reader* r, int64_t e, int64_t n)
+// The addresses of a store's rows: of n edges from e on. What the factors of their ids need is fetched, too.
+GGNNI_APART const char* const* ggnni_take(ggnni_reader* r, int64_t e, int32_t n)
 {
-    const int32_t* index = r->b->indices + e;
-    const char**   row = r->row + r->known;
-    const char*    base = r->source.base;
-    int64_t        pitch = r->source.pitch;
-    for (int64_t i = 0; i < n; i++) row[i] = base + index[i] * pitch;
-}
-
-// The same of a store's rows; what the factors of their ids need is fetched with them. Not inlined: the loop
-// over a matrix's rows is 5 % faster when it has all registers.
-GGNNI_APART void ggnni_take_stored(ggnni_reader* r, int64_t e, int64_t n)
-{
-    for (int64_t i = 0; i < n; i++) {
+    for (int32_t i = 0; i < n; i++) {
         int64_t id = ggnni_source_id(r->b, e + i);
-        r->row[r->known + i] = (const char*)ggnn_row(r->source.from, id) + r->source.byte;
+        r->row[i] = (const char*)ggnn_row(r->source.from, id) + r->source.byte;
         if (r->factor) GGNNI_PREFETCH(&r->factor[id]);
     }
+    return r->row;
 }
 
-// The addresses of the next n entries, n <= GGNNI_SEGMENT, with `ahead` more behind them; after the last
-// entry of the range its address is repeated, so that no id past the end is read.
-static const char* const* ggnni_take(ggnni_reader* r, int32_t n)
+// As many whole lists from v on as make a segment, `most` at most; a longer list is alone, in segments.
+GGNNI_INLINE int32_t ggnni_some_lists(ggnni_rows* rows, const ggnni_reader* r, int64_t v, int64_t most)
 {
-    int32_t            wanted = r->taken + n + r->ahead;
-    const char* const* result;
-    if (wanted > 4 * GGNNI_SEGMENT) {
-        memmove(r->row, r->row + r->taken, (size_t)(r->known - r->taken) * sizeof *r->row);
-        r->known -= r->taken;
-        r->taken = 0;
-        wanted = n + r->ahead;
-    }
-    while (r->known < wanted && r->v < r->end) {
-        int64_t begin = r->b->indptr[r->v], self = r->v < r->with_self, some;
-        if (self && r->i == 0) {
-            r->row[r->known++] = r->source.base + r->v * r->source.pitch;
-            r->i++;
-        }
-        some = ggnni_min(r->b->indptr[r->v + 1] - begin + self - r->i, wanted - r->known);
-        if (r->source.from) ggnni_take_stored(r, begin + r->i - self, some);
-        else ggnni_take_rows(r, begin + r->i - self, some);
-        r->known += (int32_t)some;
-        r->i += some;
-        if (r->i == r->b->indptr[r->v + 1] - begin + self) {
-            r->v++;
-            r->i = 0;
-        }
-    }
-    while (r->known < wanted) {
-        r->row[r->known] = r->row[r->known - 1];
-        r->known++;
-    }
-    result = r->row + r->taken;
-    r->taken += n;
-    return result;
+    const int64_t* indptr = r->b->indptr + v;
+    int32_t        lists = 0;
+    while (lists < most && indptr[lists + 1] - indptr[0] <= GGNNI_SEGMENT) lists++;
+    rows->indptr = lists ? indptr : NULL;
+    return rows->lists = lists ? lists : 1;
 }
 
-// The next segment of a list of which so many entries are left; 0: none is.
-static int ggnni_segment(ggnni_rows* rows, ggnni_reader* r, int64_t left)
+// The segment of the lists from v on, from entry `first` on; 0: none is left.
+GGNNI_INLINE int ggnni_segment(ggnni_rows* rows, ggnni_reader* r, int64_t v, int64_t first)
 {
+    const int64_t self = v < r->with_self, e = r->b->indptr[v] + first - self;
+    const int64_t left = r->b->indptr[v + rows->lists] - e;
     if (left <= 0) return 0;
     rows->n = ggnni_segment_length(left);
-    rows->row = ggnni_take(r, rows->n);
+    rows->ahead = (int32_t)ggnni_min(r->ahead, r->edges - e - rows->n);
+    if (r->source.from) rows->row = ggnni_take(r, e, rows->n + rows->ahead);
+    else rows->index = first < self ? r->own : r->b->indices + e;
+    if (first >= self) return 1;
+    r->own[0] = (int32_t)v;
+    const int32_t others = rows->n - 1 + rows->ahead;
+    if (others > 0) memcpy(r->own + 1, r->b->indices + e + 1, (size_t)others * sizeof *r->own);
     return 1;
 }
 
@@ -4579,8 +4580,8 @@ static int64_t ggnni_weighted_edge(const ggnni_spmm* s, int64_t e)
 
 // Coefficients of a segment's edges, weight * src: their address, or NULL for ones; in buffer unless they lie
 // ready.
-static const float* ggnni_coefficients(const ggnni_spmm* s, float* buffer, int64_t begin, int32_t n,
-                                       int64_t* stride)
+GGNNI_INLINE const float* ggnni_coefficients(const ggnni_spmm* s, float* buffer, int64_t begin, int32_t n,
+                                             int64_t* stride)
 {
     *stride = s->stride;
     if (!s->scale.src && !s->weight) return NULL;
@@ -4597,25 +4598,55 @@ static const float* ggnni_coefficients(const ggnni_spmm* s, float* buffer, int64
     return buffer;
 }
 
-static void ggnni_max_rows(const ggnni_spmm* s, float* out, int32_t* arg, ggnni_rows rows, int64_t first)
+// The greatest of a segment's rows, list by list; of a list without any 0, and no edge.
+static void ggnni_max_lists(const ggnni_spmm* s, float* out, int32_t* arg, const ggnni_rows* rows,
+                            int64_t first)
 {
-    const float* coef = rows.coef;
-    rows.width = s->width;
-    for (int32_t k = 0; k < s->heads; k++) {
-        if (coef) rows.coef = coef + k * rows.next;
-        rows.byte = k * s->width * ggnn_type_bytes(s->type);
-        s->loops->max(out + k * s->width, arg ? arg + k * s->width : NULL, &rows, (int32_t)first,
-                      s->how == GGNN_MAX ? 1.0f : -1.0f);
+    const int32_t columns = s->heads * s->width;
+    ggnni_rows    list = *rows;
+    for (int32_t l = 0; l < rows->lists; l++, out += rows->ld, arg += arg ? s->ld_arg : 0) {
+        list.n = ggnni_list_length(rows, l);
+        if (list.n == 0) {
+            memset(out, 0, (size_t)columns * sizeof *out);
+            if (arg) memset(arg, 0xff, (size_t)columns * sizeof *arg);
+            continue;
+        }
+        s->loops->max(out, arg, &list, (int32_t)first, s->how == GGNN_MAX ? 1.0f : -1.0f);
+        if (list.row) list.row += list.n;
+        else list.index += list.n;
+        if (list.coef) list.coef += list.n * list.stride;
     }
 }
 
-// What the targets of a segment say they chose, and the offsets by which they would name its source.
-static void ggnni_choose(ggnni_chosen* chosen, const ggnni_spmm* s, int64_t begin, int32_t n)
+// Goes on with the sums or the greatest of `first` entries by a segment's rows, of the lists from v on.
+static void ggnni_reduce_rows(const ggnni_spmm* s, float* out, int32_t* arg, ggnni_rows* rows,
+                              int64_t v, int64_t first)
 {
-    for (int32_t i = 0; i < n; i++) {
-        int64_t v = s->b->indices[begin + i];
-        chosen->number[i] = (const char*)(s->chosen + v * s->ld_arg);
-        chosen->offset[i] = (int32_t)(ggnni_edge(s->b, begin + i) - s->forward->indptr[v]);
+    const int64_t* indptr = s->b->indptr + v;
+    float          factor[GGNNI_SEGMENT * GGNNI_HEADS]; // of whole lists; an empty one's is nobody's
+    rows->keep = first ? ggnni_ones : NULL;
+    rows->factor = NULL;
+    if ((s->scale.dst || s->how == GGNN_MEAN) && first + rows->n == indptr[rows->lists] - indptr[0]) {
+        for (int32_t l = 0; l < rows->lists; l++) {
+            const int64_t n = indptr[l + 1] - indptr[l];
+            const float   one = n == 0 ? 1.0f : s->scale.dst ? s->scale.dst[v + l] : 1.0f / (float)n;
+            for (int32_t k = 0; k < rows->heads; k++) factor[l * rows->heads + k] = one;
+        }
+        rows->factor = factor;
+    }
+    if (s->how == GGNN_MAX || s->how == GGNN_MIN)
+        ggnni_max_lists(s, out, arg, rows, first);
+    else
+        s->loops->sum(out, rows);
+}
+
+// What the targets of a segment say they chose, and the offsets by which they would name its source.
+static void ggnni_choose(const char** number, int32_t* offset, const ggnni_spmm* s, int64_t e, int32_t n)
+{
+    for (int32_t i = 0; i < n; i++, e++) {
+        int64_t v = s->b->indices[e];
+        number[i] = (const char*)(s->chosen + v * s->ld_arg);
+        offset[i] = (int32_t)(ggnni_edge(s->b, e) - s->forward->indptr[v]);
     }
 }
 
@@ -4634,8 +4665,6 @@ static const char* ggnni_own_row(const ggnni_spmm* s, int64_t v)
                           : s->source.base + v * s->source.pitch;
 }
 
-enum { GGNNI_OWN_AHEAD = 8 }; // targets between the prefetch of an own row and its use, at most
-
 // In a store own rows lie anywhere; in a matrix one behind the other, which needs no hint.
 GGNNI_PREFETCHES void ggnni_prefetch_own_row(const ggnni_spmm* s, int64_t v)
 {
@@ -4643,51 +4672,46 @@ GGNNI_PREFETCHES void ggnni_prefetch_own_row(const ggnni_spmm* s, int64_t v)
     if (own) ggnni_prefetch_row(own, (int64_t)s->width * ggnn_type_bytes(s->type));
 }
 
-// The factors of a whole row: dst, mean, self.
-static void ggnni_finish_row(const ggnni_spmm* s, float* out, int64_t v, int64_t n)
+GGNNI_INLINE void ggnni_add_own(const ggnni_spmm* s, float* out, int64_t v)
 {
-    int32_t     width = s->heads * s->width;
-    float       factor = s->scale.dst ? s->scale.dst[v] : s->how == GGNN_MEAN ? 1.0f / (float)n : 1.0f;
-    const void* own = ggnni_own_row(s, v);
-    if (n == 0) factor = 1; // of zeros
-    if (own)
-        s->loops->blend(out, factor, s->scale.self[v], own, s->type, width);
-    else if (!(factor <= 1.0f && factor >= 1.0f))
-        s->loops->blend(out, factor, 0.0f, NULL, GGNN_F32, width);
+    const char* own = ggnni_own_row(s, v);
+    if (own) s->loops->blend(out, 1.0f, s->scale.self[v], own, s->type, s->heads * s->width);
 }
 
 static void ggnni_spmm_piece(void* context, int64_t piece)
 {
     const ggnni_spmm* s = (const ggnni_spmm*)context;
     ggnni_range       lists = ggnni_lists(s->b, piece, s->pieces);
-    int32_t           width = s->heads * s->width;
-    ggnni_rows        rows = {NULL, 0, s->type, NULL, 0, 1, 0, 0, width};
-    float             buffer[GGNNI_SEGMENT * GGNNI_HEADS], whole[GGNNI_COLUMNS]; // before it is streamed
+    const int32_t     width = s->heads * s->width;
+    ggnni_rows        rows = ggnni_rows_of(s->source, s->type, s->heads, s->width);
+    float             coef[GGNNI_SEGMENT * GGNNI_HEADS], made[GGNNI_STREAMED_COLUMNS]; // to be streamed
     ggnni_reader      reader;
-    ggnni_chosen      chosen;
-    int               past_caches = width <= GGNNI_COLUMNS &&
-                      ggnni_past_caches(s->out, s->ld_out * 4, *s->b->num_dst.n, width * 4);
-    ggnni_reader_init(&reader, s->b, s->source, 0, lists, width * ggnn_type_bytes(s->type));
+    const char*       number[GGNNI_SEGMENT]; // for ggnni_choose
+    int32_t           offset[GGNNI_SEGMENT]; //
+    const int         past_caches = width <= GGNNI_STREAMED_COLUMNS &&
+                            ggnni_past_caches(s->out, s->ld_out * 4, *s->b->num_dst.n, width * 4);
+    const int64_t     room = past_caches ? GGNNI_STREAMED_COLUMNS / width : GGNNI_SEGMENT;
+    const int64_t     most = ggnni_min(GGNNI_SEGMENT, room); // lists at a time
+    ggnni_reader_init(&reader, s->b, s->source, 0, width * ggnn_type_bytes(s->type));
     if (s->source.from) reader.factor = s->scale.src;
-    rows.ahead = reader.ahead;
-    for (int64_t v = lists.begin; v < lists.end; v++) {
-        int64_t  begin = s->b->indptr[v], n = s->b->indptr[v + 1] - begin;
-        float*   to = s->out + v * s->ld_out, *out = past_caches ? whole : to;
-        int32_t* arg = s->arg ? s->arg + v * s->ld_arg : NULL;
-        ggnni_prefetch_own_row(s, v + ggnni_min(GGNNI_OWN_AHEAD, rows.ahead));
-        if (n == 0) memset(out, 0, (size_t)width * sizeof *out);
-        if (n == 0 && arg) memset(arg, 0xff, (size_t)width * sizeof *arg);
-        for (int64_t first = 0; ggnni_segment(&rows, &reader, n - first); first += rows.n) {
-            rows.coef = ggnni_coefficients(s, buffer, begin + first, rows.n, &rows.stride);
-            if (s->chosen) ggnni_choose(&chosen, s, begin + first, rows.n);
-            if (s->how == GGNN_MAX || s->how == GGNN_MIN)
-                ggnni_max_rows(s, out, arg, rows, first);
-            else
-                ggnni_add_rows(s->loops, out, first ? ggnni_ones : NULL, rows, s->chosen ? &chosen : NULL,
-                               s->heads, s->width);
+    rows.ld = past_caches ? width : s->ld_out;
+    if (s->chosen) rows.chosen = number, rows.offset = offset;
+    for (int64_t v = lists.begin, some; v < lists.end; v += some) {
+        float* to = s->out + v * s->ld_out, *out = past_caches ? made : to;
+        some = ggnni_some_lists(&rows, &reader, v, ggnni_min(most, lists.end - v));
+        for (int64_t l = 0; l < some; l++) ggnni_prefetch_own_row(s, v + some + l);
+        int64_t first = rows.n = 0; // of lists that are all empty
+        do {
+            const int64_t e = s->b->indptr[v] + first;
+            ggnni_segment(&rows, &reader, v, first);
+            rows.coef = ggnni_coefficients(s, coef, e, rows.n, &rows.stride);
+            if (s->chosen) ggnni_choose(number, offset, s, e, rows.n);
+            ggnni_reduce_rows(s, out, s->arg ? s->arg + v * s->ld_arg : NULL, &rows, v, first);
+        } while ((first += rows.n) < s->b->indptr[v + some] - s->b->indptr[v]);
+        for (int64_t l = 0; l < some; l++, out += rows.ld, to += s->ld_out) {
+            ggnni_add_own(s, out, v + l);
+            if (past_caches) s->loops->stream((char*)to, (const char*)out, width * 4);
         }
-        ggnni_finish_row(s, out, v, n);
-        if (past_caches) s->loops->stream((char*)to, (const char*)whole, width * 4);
     }
     GGNNI_STREAMED();
 }
@@ -4721,12 +4745,6 @@ static ggnn_scale ggnni_no_scale(const ggnn_scale* scale)
 {
     ggnn_scale none = {NULL, NULL, NULL};
     return scale ? *scale : none;
-}
-
-static ggnni_source ggnni_matrix(const float* v, int64_t ld)
-{
-    ggnni_source s = {(const char*)v, ld * (int64_t)sizeof *v, NULL, 0};
-    return s;
 }
 
 GGNN_API ggnn_status ggnn_spmm(float* out, int64_t ld_out, int32_t* arg, ggnn_reduce how, const ggnn_block* b,
@@ -4834,21 +4852,18 @@ static void ggnni_reduce_messages(const ggnni_spmm* s, ggnni_strip* strip, int64
 {
     const int32_t most = s->message == GGNN_EDGE_COPY ? s->width : GGNNI_STRIP;
     float         buffer[GGNNI_SEGMENT * GGNNI_HEADS];
-    ggnni_rows    rows = {strip->row, 0, GGNN_F32, NULL, 0, 0, n, 0, 0};
+    ggnni_rows    rows = ggnni_rows_of(s->edge, GGNN_F32, 1, 0);
     const float*  coef = ggnni_coefficients(s, buffer, begin, n, &rows.stride);
+    rows.row = strip->row;
+    rows.n = n;
     for (int32_t c = 0, end; c < s->heads * s->width; c = end) {
         const int32_t k = c / s->width;
         float*        out = s->out + v * s->ld_out + c;
         end = (int32_t)ggnni_min(c + most, (k + 1) * s->width);
         rows.coef = coef ? coef + k : NULL;
-        rows.byte = 0;
         rows.width = end - c;
         ggnni_make_strip(strip, s, begin, n, c, rows.width);
-        if (s->how == GGNN_MAX || s->how == GGNN_MIN)
-            s->loops->max(out, s->arg ? s->arg + v * s->ld_arg + c : NULL, &rows, (int32_t)first,
-                          s->how == GGNN_MAX ? 1.0f : -1.0f);
-        else
-            ggnni_add_rows(s->loops, out, first ? ggnni_ones : NULL, rows, NULL, 1, rows.width);
+        ggnni_reduce_rows(s, out, s->arg ? s->arg + v * s->ld_arg + c : NULL, &rows, v, first);
     }
 }
 
@@ -4864,7 +4879,7 @@ static void ggnni_messages_piece(void* context, int64_t piece)
         if (n == 0 && s->arg) memset(s->arg + v * s->ld_arg, 0xff, row);
         for (int64_t first = 0; first < n; first += GGNNI_SEGMENT)
             ggnni_reduce_messages(s, &strip, v, begin + first, first, ggnni_segment_length(n - first));
-        ggnni_finish_row(s, s->out + v * s->ld_out, v, n);
+        ggnni_add_own(s, s->out + v * s->ld_out, v);
     }
 }
 
@@ -5034,24 +5049,32 @@ static void ggnni_edges_run(ggnni_edges* s, ggnni_body* body, int32_t width)
     ggnni_run(s->pieces, body, s);
 }
 
+// The dots of a segment's edges from e on, which do not lie side by side: head by head.
+static void ggnni_dots_apart(const ggnni_edges* s, ggnni_rows rows, const float* y, int64_t e)
+{
+    float dots[GGNNI_SEGMENT];
+    rows.heads = 1;
+    for (int32_t k = 0; k < s->heads; k++, rows.base += s->width * (int64_t)sizeof *dots) {
+        s->loops->dot(dots, y + k * s->width, &rows);
+        for (int32_t i = 0; i < rows.n; i++) s->out[ggnni_edge(s->b, e + i) * s->heads + k] = dots[i];
+    }
+}
+
 static void ggnni_sddmm_dot(void* context, int64_t piece)
 {
     const ggnni_edges* s = (const ggnni_edges*)context;
     ggnni_range        lists = ggnni_lists(s->b, piece, s->pieces);
-    ggnni_rows         rows = {NULL, 0, GGNN_F32, NULL, 0, 0, 0, 0, s->width};
-    float              dots[GGNNI_SEGMENT];
+    ggnni_rows         rows = ggnni_rows_of(ggnni_matrix(s->x, s->ld_x), GGNN_F32, s->heads, s->width);
     ggnni_reader       reader;
-    ggnni_reader_init(&reader, s->b, ggnni_matrix(s->x, s->ld_x), 0, lists,
+    ggnni_reader_init(&reader, s->b, ggnni_matrix(s->x, s->ld_x), 0,
                       s->heads * s->width * (int64_t)sizeof(float));
-    rows.ahead = reader.ahead;
-    for (int64_t v = lists.begin; v < lists.end; v++) {
-        int64_t e = s->b->indptr[v], end = s->b->indptr[v + 1];
-        for (; ggnni_segment(&rows, &reader, end - e); e += rows.n) {
-            for (int32_t k = 0; k < s->heads; k++) {
-                rows.byte = k * s->width * (int64_t)sizeof(float);
-                s->loops->dot(dots, 1, s->y + v * s->ld_y + k * s->width, &rows);
-                for (int32_t i = 0; i < rows.n; i++) s->out[ggnni_edge(s->b, e + i) * s->heads + k] = dots[i];
-            }
+    rows.ld = s->ld_y;
+    for (int64_t v = lists.begin, some; v < lists.end; v += some) {
+        const float* y = s->y + v * s->ld_y;
+        some = ggnni_some_lists(&rows, &reader, v, lists.end - v);
+        for (int64_t first = 0; ggnni_segment(&rows, &reader, v, first); first += rows.n) {
+            if (s->b->edge) ggnni_dots_apart(s, rows, y, s->b->indptr[v] + first);
+            else s->loops->dot(s->out + (s->b->indptr[v] + first) * s->heads, y, &rows);
         }
     }
 }
@@ -5112,7 +5135,7 @@ GGNN_API ggnn_status ggnn_edge_sum(float* out, const ggnn_block* b, const float*
 static void ggnni_softmax_list(const ggnni_edges* s, int64_t v, int32_t k)
 {
     int64_t   begin = s->b->indptr[v], end = s->b->indptr[v + 1], n;
-    float     most = -INFINITY, power[GGNNI_SEGMENT];
+    float     most = -INFINITY, power[GGNNI_SEGMENT] = {0};
     ggnni_sum sum = {0, 0, 0};
     for (int64_t e = begin; e < end; e++) {
         float x = s->x[ggnni_edge(s->b, e) * s->heads + k];
@@ -5122,7 +5145,7 @@ static void ggnni_softmax_list(const ggnni_edges* s, int64_t v, int32_t k)
         n = ggnni_segment_length(end - e);
         for (int64_t i = 0; i < n; i++)
             power[i] = (s->x[ggnni_edge(s->b, e + i) * s->heads + k] - most) * ggnni_log2_e;
-        s->loops->exp2(power, n, 0);
+        s->loops->exp2(power, (n + 15) & ~15, ggnni_zeros);
         for (int64_t i = 0; i < n; i++) {
             ggnni_add(&sum, power[i]);
             s->out[ggnni_edge(s->b, e + i) * s->heads + k] = power[i];
@@ -5195,30 +5218,18 @@ typedef struct {
     const ggnni_loops* loops;
 } ggnni_scores;
 
-// The segment of z from row u on, its addresses into row; 0: none is left before `end`. Past z's last row
-// its address is repeated, for prefetching.
-static int ggnni_scores_segment(ggnni_rows* rows, const char** row, const ggnni_scores* s, int64_t u,
-                             int64_t end)
-{
-    if (u >= end) return 0;
-    rows->n = ggnni_segment_length(end - u);
-    for (int32_t i = 0; i < rows->n + rows->ahead; i++)
-        row[i] = (const char*)(s->z + ggnni_min(u + i, s->n - 1) * s->ld_z);
-    return 1;
-}
-
 static void ggnni_scores_piece(void* context, int64_t piece)
 {
     const ggnni_scores* s = (const ggnni_scores*)context;
     ggnni_range         all = ggnni_cut(s->n, piece, s->pieces);
-    const char*         row[GGNNI_SEGMENT + GGNNI_ROWS_AHEAD];
-    ggnni_rows          rows = {row, 0, GGNN_F32, NULL, 0, 0, 0, 0, s->width};
-    rows.ahead = ggnni_rows_ahead(s->width * (int64_t)sizeof(float));
-    for (int64_t u = all.begin; ggnni_scores_segment(&rows, row, s, u, all.end); u += rows.n) {
-        for (int32_t k = 0; k < s->heads; k++) {
-            rows.byte = k * s->width * (int64_t)sizeof(float);
-            s->loops->dot(s->el + u * s->heads + k, s->heads, s->att + k * s->width, &rows);
-        }
+    ggnni_rows          rows = ggnni_rows_of(ggnni_matrix(s->z, s->ld_z), GGNN_F32, s->heads, s->width);
+    int32_t             in_turn[GGNNI_SEGMENT];
+    for (int32_t i = 0; i < GGNNI_SEGMENT; i++) in_turn[i] = i;
+    rows.index = in_turn;
+    for (int64_t u = all.begin; u < all.end; u += rows.n) {
+        rows.base = (const char*)(s->z + u * s->ld_z);
+        rows.n = ggnni_segment_length(all.end - u);
+        s->loops->dot(s->el + u * s->heads, s->att, &rows);
     }
 }
 
@@ -5259,19 +5270,21 @@ static void ggnni_scores_datt(void* context, int64_t piece)
     const ggnni_scores* s = (const ggnni_scores*)context;
     int32_t             columns = s->heads * s->width, stripe = ggnni_stripe(columns);
     int32_t             first = (int32_t)piece * stripe, end = (int32_t)ggnni_min(first + stripe, columns);
-    float               sum[GGNNI_STRIPE];
-    const char*         row[GGNNI_SEGMENT + GGNNI_ROWS_AHEAD];
-    ggnni_rows          rows = {row, 0, GGNN_F32, NULL, s->heads, 0, 0, 0, 0};
-    rows.ahead = ggnni_rows_ahead(stripe * (int64_t)sizeof *sum);
-    memset(s->datt + first, 0, (size_t)(end - first) * sizeof *sum);
-    for (int64_t u = 0; ggnni_scores_segment(&rows, row, s, u, s->n); u += rows.n) {
+    ggnni_rows          rows = ggnni_rows_of(ggnni_matrix(s->z, s->ld_z), GGNN_F32, 1, 0);
+    int32_t             in_turn[GGNNI_SEGMENT];
+    for (int32_t i = 0; i < GGNNI_SEGMENT; i++) in_turn[i] = i;
+    memset(s->datt + first, 0, (size_t)(end - first) * sizeof *s->datt);
+    rows.index = in_turn;
+    rows.stride = s->heads;
+    rows.keep = ggnni_ones;
+    for (int64_t u = 0; u < s->n; u += rows.n) {
+        rows.n = ggnni_segment_length(s->n - u);
         for (int32_t c = first; c < end; c += rows.width) { // head by head
-            int32_t k = c / s->width;
+            const int32_t k = c / s->width;
+            rows.base = (const char*)(s->z + u * s->ld_z + c);
             rows.width = (int32_t)ggnni_min((k + 1) * s->width, end) - c;
-            rows.byte = c * (int64_t)sizeof *sum;
             rows.coef = s->del + u * s->heads + k;
-            s->loops->sum(sum, &rows);
-            s->loops->blend(s->datt + c, 1.0f, 1.0f, sum, GGNN_F32, rows.width);
+            s->loops->sum(s->datt + c, &rows);
         }
     }
 }
@@ -5318,6 +5331,7 @@ typedef struct {
     int64_t            ld_dz, ld_dout; //
     const ggnn_block * b, *t;          // y.block, its transpose
     int32_t            head, pass;     // heads [head, head + pass) of y.heads
+    int32_t            lanes;          // of an entry's coefficients: pass, or the next power of two
     int32_t            width;          // of a head
     uint32_t           threshold;      // of dropout,
     float              kept;           // and the factor of what it leaves
@@ -5366,18 +5380,8 @@ static void ggnni_gat_drop(const ggnni_gat* s, float* coef, int64_t v, int64_t f
     for (int32_t i = 0; i < n; i++) { // a segment begins at a multiple of 8
         if (i % 8 == 0) ggnni_gat_fields(s, field, v, first + i);
         for (int32_t k = 0; k < s->pass; k++)
-            coef[k * GGNNI_SEGMENT + i] *= field[8 * k + i % 8] < s->threshold ? 0.0f : s->kept;
+            coef[i * s->lanes + k] *= field[8 * k + i % 8] < s->threshold ? 0.0f : s->kept;
     }
-}
-
-// Numbers of one head of a segment, gathered; then as many to a multiple of 16 as leave no rest to the vector
-// loops.
-static int32_t ggnni_gat_collect(float* x, const float* from, const int64_t* at, int32_t n)
-{
-    int32_t padded = (n + 15) & ~15;
-    for (int32_t i = 0; i < n; i++) x[i] = from[at[i]];
-    for (int32_t i = n; i < padded; i++) x[i] = -INFINITY;
-    return padded;
 }
 
 // The terms of entry i of target v, from head s->head on.
@@ -5387,53 +5391,59 @@ static const float* ggnni_gat_terms(const ggnni_gat* s, int64_t v, int64_t i)
     return s->y.term + ggnni_edge(s->b, s->b->indptr[v] + i - 1) * s->y.heads + s->head;
 }
 
-// Coefficients of a segment's entries as powers 2^(logit - most), head after head, most raised to theirs;
-// keep[k]: what the row's earlier sums are worth under the new maximum.
-static void ggnni_gat_powers(const ggnni_gat* s, float* power, float* most, float* keep, int64_t v,
-                             int64_t first, int32_t n)
+// el of a segment's entries, and their terms, side by side; -infinity in what is left of a vector.
+static void ggnni_gat_collect(const ggnni_gat* s, float* x, const ggnni_rows* rows, int64_t v, int64_t first)
 {
-    int64_t at[GGNNI_SEGMENT], begin = s->b->indptr[v] + first - 1, last = s->b->indptr[*s->b->num_dst.n] - 1;
-    for (int32_t i = 0; i < n; i++) {
-        int64_t u = v;
-        if (first + i > 0) {
-            u = s->b->indices[begin + i];
-            GGNNI_PREFETCH(s->y.el + s->b->indices[ggnni_min(begin + i + 64, last)] * (int64_t)s->y.heads);
-        }
-        at[i] = u * s->y.heads + s->head;
+    const float*   el = s->y.el + s->head;
+    const int32_t  pass = s->pass, lanes = s->lanes, n = rows->n;
+    const int64_t  pitch = s->y.heads;
+    const int32_t *index = rows->index, *last = index + n + rows->ahead - 1;
+    for (int32_t i = 0, k; i < n; i++, index++) {
+        const float* from = el + *index * pitch;
+        GGNNI_PREFETCH(el + (index + 64 < last ? index[64] : *last) * pitch);
+        for (k = 0; k + 4 <= pass; k += 4) memcpy(x + i * lanes + k, from + k, 4 * sizeof *x);
+        for (; k < lanes; k++) x[i * lanes + k] = k < pass ? from[k] : -INFINITY;
     }
-    for (int32_t k = 0; k < s->pass; k++) {
-        float*  p = power + k * GGNNI_SEGMENT;
-        int32_t padded = ggnni_gat_collect(p, s->y.el + k, at, n);
-        for (int32_t i = 0; s->y.term && i < n; i++) p[i] += ggnni_gat_terms(s, v, first + i)[k];
-        float   greatest = s->loops->leaky(p, padded, s->y.er[v * s->y.heads + s->head + k], s->y.how.slope),
-              before = most[k];
-        if (greatest > before) most[k] = greatest;
-        keep[k] = first ? ggnn_exp2(before - most[k]) : 1.0f;
-        s->loops->exp2(p, padded, most[k]);
-    }
+    for (int32_t i = n * lanes; i % 16; i++) x[i] = -INFINITY;
+    for (int32_t i = 0; s->y.term && i < n; i++)
+        for (int32_t k = 0; k < pass; k++) x[i * lanes + k] += ggnni_gat_terms(s, v, first + i)[k];
+}
+
+// Coefficients of a segment's entries as powers 2^(logit - most), `lanes` an entry, most raised to theirs;
+// keep[k]: what the row's earlier sums are worth under the new maximum.
+static void ggnni_gat_powers(const ggnni_gat* s, float* power, float* most, float* keep, const float* er,
+                             const ggnni_rows* rows, int64_t v, int64_t first)
+{
+    const int64_t n = ((int64_t)rows->n * s->lanes + 15) & ~15;
+    float         before[16];
+    memcpy(before, most, sizeof before);
+    ggnni_gat_collect(s, power, rows, v, first);
+    s->loops->leaky(power, n, er, s->y.how.slope, most);
+    ggnni_fold_greatest(most, s->lanes);
+    for (int32_t k = 0; k < s->lanes; k++) keep[k] = first ? ggnn_exp2(before[k] - most[k]) : 1.0f;
+    s->loops->exp2(power, n, most);
 }
 
 static void ggnni_gat_row(const ggnni_gat* s, ggnni_reader* reader, int64_t v)
 {
-    int64_t n = s->b->indptr[v + 1] - s->b->indptr[v] + 1;
-    float   power[GGNNI_HEADS * GGNNI_SEGMENT], most[GGNNI_HEADS], sum[GGNNI_HEADS] = {0}, keep[GGNNI_HEADS];
-    float*  out = s->y.out + v * s->y.ld_out + s->head * s->width;
-    ggnni_rows rows = {NULL, 0, GGNN_F32, power, 1, GGNNI_SEGMENT, 0, reader->ahead, 0};
-    for (int32_t k = 0; k < s->pass; k++) most[k] = -INFINITY;
-    for (int64_t first = 0; ggnni_segment(&rows, reader, n - first); first += rows.n) {
-        ggnni_gat_powers(s, power, most, keep, v, first, rows.n);
-        for (int32_t k = 0; k < s->pass; k++) {
-            float part = 0;
-            for (int32_t i = 0; i < rows.n; i++) part += power[k * GGNNI_SEGMENT + i];
-            sum[k] = sum[k] * keep[k] + part;
-        }
+    const int64_t n = s->b->indptr[v + 1] - s->b->indptr[v] + 1, at = v * s->y.heads + s->head;
+    float  power[GGNNI_HEADS * GGNNI_SEGMENT], most[16], er[16], sum[16] = {0}, keep[16], inv[16];
+    ggnni_rows rows = ggnni_rows_of(reader->source, GGNN_F32, s->pass, s->width);
+    rows.coef = power;
+    rows.stride = s->lanes;
+    for (int32_t k = 0; k < 16; k++) most[k] = -INFINITY;
+    for (int32_t k = 0; k < s->lanes; k++) er[k] = k < s->pass ? s->y.er[at + k] : 0;
+    ggnni_repeat_heads(er, s->lanes);
+    for (int64_t first = 0; ggnni_segment(&rows, reader, v, first); first += rows.n) {
+        ggnni_gat_powers(s, power, most, keep, er, &rows, v, first);
+        ggnni_sum_heads(sum, keep, power, rows.n, s->lanes);
+        for (int32_t k = 0; k < s->pass; k++) inv[k] = 1.0f / sum[k];
         if (s->threshold) ggnni_gat_drop(s, power, v, first, rows.n);
-        ggnni_add_rows(s->loops, out, first ? keep : NULL, rows, NULL, s->pass, s->width);
+        rows.keep = first ? keep : NULL;
+        rows.factor = first + rows.n == n ? inv : NULL;
+        s->loops->sum(s->y.out + v * s->y.ld_out + s->head * s->width, &rows);
     }
-    for (int32_t k = 0; k < s->pass; k++) {
-        s->loops->blend(out + k * s->width, 1.0f / sum[k], 0.0f, NULL, GGNN_F32, s->width);
-        s->y.lse[v * s->y.heads + s->head + k] = most[k] + ggnn_log2(sum[k]);
-    }
+    for (int32_t k = 0; k < s->pass; k++) s->y.lse[at + k] = most[k] + ggnn_log2(sum[k]);
 }
 
 static void ggnni_gat_piece(void* context, int64_t piece)
@@ -5442,7 +5452,7 @@ static void ggnni_gat_piece(void* context, int64_t piece)
     ggnni_range      lists = ggnni_lists(s->b, piece, s->pieces);
     int64_t          pass = s->pass * s->width, first = s->head * s->width;
     ggnni_reader     reader;
-    ggnni_reader_init(&reader, s->b, ggnni_matrix(s->y.z + first, s->y.ld_z), lists.end, lists,
+    ggnni_reader_init(&reader, s->b, ggnni_matrix(s->y.z + first, s->y.ld_z), lists.end,
                       pass * (int64_t)sizeof(float));
     for (int64_t v = lists.begin; v < lists.end; v++) ggnni_gat_row(s, &reader, v);
 }
@@ -5452,6 +5462,7 @@ static void ggnni_gat_run(ggnni_gat* s, ggnni_body* body, const ggnn_block* b)
 {
     for (s->head = 0; s->head < s->y.heads; s->head += GGNNI_HEADS) {
         s->pass = (int32_t)ggnni_min(s->y.heads - s->head, GGNNI_HEADS);
+        for (s->lanes = 1; s->lanes < s->pass;) s->lanes *= 2;
         s->pieces = ggnni_block_pieces(b, s->pass * (s->width + 8));
         ggnni_run(s->pieces, body, s);
     }
@@ -5484,14 +5495,13 @@ static void ggnni_gat_delta(void* context, int64_t piece)
 {
     const ggnni_gat* s = (const ggnni_gat*)context;
     ggnni_range      lists = ggnni_lists(s->b, piece, s->pieces);
-    const char*      row;
-    ggnni_rows       rows = {&row, 0, GGNN_F32, NULL, 0, 0, 1, 0, s->width};
+    const int64_t    first = s->head * s->width;
+    ggnni_rows rows = ggnni_rows_of(ggnni_matrix(s->y.out + first, s->y.ld_out), GGNN_F32, s->pass, s->width);
+    rows.n = 1;
     for (int64_t v = lists.begin; v < lists.end; v++) {
-        row = (const char*)(s->y.out + v * s->y.ld_out);
-        for (int32_t k = s->head; k < s->head + s->pass; k++) {
-            rows.byte = k * s->width * (int64_t)sizeof(float);
-            s->loops->dot(s->y.delta + v * s->y.heads + k, 1, s->dout + v * s->ld_dout + k * s->width, &rows);
-        }
+        const int32_t at = (int32_t)v;
+        rows.index = &at;
+        s->loops->dot(s->y.delta + v * s->y.heads + s->head, s->dout + v * s->ld_dout + first, &rows);
     }
 }
 
@@ -5534,8 +5544,8 @@ GGNNI_PREFETCHES void ggnni_gat_back_prefetch(const ggnni_gat* s, int64_t e)
 }
 
 // Entries [first, first + n) of source u: coefficients alpha q into coef, gradients into dlogit and del; dots
-// holds dout . z of each. coef and dots: head k from k * GGNNI_SEGMENT on; logit and alpha: from k * n on,
-// with no gap, so that short lists of several heads fill a vector.
+// holds dout . z of each. All have an entry's heads side by side, with no gap, so that short lists fill a
+// vector.
 static void ggnni_gat_back_segment(const ggnni_gat* s, int64_t u, int64_t first, int32_t n, const float* dots,
                                    float* coef, ggnni_sum* del)
 {
@@ -5544,6 +5554,7 @@ static void ggnni_gat_back_segment(const ggnni_gat* s, int64_t u, int64_t first,
     int64_t at[GGNNI_SEGMENT], slot[GGNNI_SEGMENT];
     float   logit[GGNNI_HEADS * GGNNI_SEGMENT], alpha[GGNNI_HEADS * GGNNI_SEGMENT];
     const float* el = s->y.el + u * s->y.heads + s->head;
+    float        most[16] = {0}; // nobody asks for it
     uint16_t     field[8 * GGNNI_HEADS];
     int32_t      all = s->pass * n, padded = (all + 15) & ~15; // a vector's multiple: no rest
     int32_t      alone = first < self && s->b->indptr[u] == s->b->indptr[u + 1]; // 1: entry 0 is all
@@ -5555,25 +5566,26 @@ static void ggnni_gat_back_segment(const ggnni_gat* s, int64_t u, int64_t first,
         at[i] = v * s->y.heads + s->head;
         if (first + i >= self) ggnni_gat_back_prefetch(s, ggnni_min(begin + i + GGNNI_ROWS_AHEAD, last));
         for (int32_t k = 0; k < s->pass; k++) {
-            logit[k * n + i] = s->y.er[at[i] + k] + (term ? el[k] + term[k] : el[k]);
-            alpha[k * n + i] = s->y.lse[at[i] + k];
+            logit[i * s->pass + k] = s->y.er[at[i] + k] + (term ? el[k] + term[k] : el[k]);
+            alpha[i * s->pass + k] = s->y.lse[at[i] + k];
         }
         if (!s->threshold) continue;
         ggnni_gat_fields(s, field, v, entry);
         for (int32_t k = 0; k < s->pass; k++)
-            coef[k * GGNNI_SEGMENT + i] = field[8 * k + entry % 8] < s->threshold ? 0.0f : s->kept;
+            coef[i * s->pass + k] = field[8 * k + entry % 8] < s->threshold ? 0.0f : s->kept;
     }
     for (int32_t j = all; j < padded; j++) logit[j] = alpha[j] = -INFINITY;
-    s->loops->leaky(logit, padded, 0.0f, s->y.how.slope); // el is added already: each head has its own
+    s->loops->leaky(logit, padded, ggnni_zeros, s->y.how.slope, most); // er and el are added already
     for (int32_t j = 0; j < all; j++) alpha[j] = logit[j] - alpha[j];
-    s->loops->exp2(alpha, padded, 0);
-    for (int32_t k = 0; k < s->pass; k++)
-        for (int32_t i = 0; i < n; i++) {
-            float q = s->threshold ? coef[k * GGNNI_SEGMENT + i] : 1.0f, a = alpha[k * n + i];
-            float d = a * (q * dots[k * GGNNI_SEGMENT + i] - s->y.delta[at[i] + k]);
-            if (!(logit[k * n + i] > 0)) d *= s->y.how.slope;
+    s->loops->exp2(alpha, padded, ggnni_zeros);
+    for (int32_t i = 0; i < n; i++)
+        for (int32_t k = 0; k < s->pass; k++) {
+            const int32_t j = i * s->pass + k;
+            float         q = s->threshold ? coef[j] : 1.0f, a = alpha[j];
+            float         d = a * (q * dots[j] - s->y.delta[at[i] + k]);
+            if (!(logit[j] > 0)) d *= s->y.how.slope;
             if (i < alone) d = 0;
-            coef[k * GGNNI_SEGMENT + i] = a * q;
+            coef[j] = a * q;
             s->y.dlogit[slot[i] + k] = d;
             ggnni_add(&del[k], d);
         }
@@ -5581,24 +5593,21 @@ static void ggnni_gat_back_segment(const ggnni_gat* s, int64_t u, int64_t first,
 
 static void ggnni_gat_back_row(const ggnni_gat* s, ggnni_reader* reader, int64_t u)
 {
-    int64_t    n = s->t->indptr[u + 1] - s->t->indptr[u] + (u < *s->b->num_dst.n);
-    float      dots[GGNNI_HEADS * GGNNI_SEGMENT], coef[GGNNI_HEADS * GGNNI_SEGMENT];
-    float*     dz = s->dz + u * s->ld_dz + s->head * s->width;
-    ggnni_rows rows = {NULL, 0, GGNN_F32, coef, 1, GGNNI_SEGMENT, 0, 0, 0};
-    ggnni_sum  del[GGNNI_HEADS], none = {0, 0, 0};
+    float        dots[GGNNI_HEADS * GGNNI_SEGMENT], coef[GGNNI_HEADS * GGNNI_SEGMENT];
+    const float* z = s->y.z + u * s->y.ld_z + s->head * s->width;
+    float*       dz = s->dz + u * s->ld_dz + s->head * s->width;
+    ggnni_rows   rows = ggnni_rows_of(reader->source, GGNN_F32, s->pass, s->width);
+    ggnni_sum    del[GGNNI_HEADS], none = {0, 0, 0};
+    rows.coef = coef;
+    rows.stride = s->pass;
     for (int32_t k = 0; k < s->pass; k++) del[k] = none;
-    if (n == 0) memset(dz, 0, (size_t)(s->pass * s->width) * sizeof *dz);
-    for (int64_t first = 0; ggnni_segment(&rows, reader, n - first); first += rows.n) {
-        rows.width = s->width;
-        rows.ahead = reader->ahead;
-        for (int32_t k = 0; k < s->pass; k++) {
-            rows.byte = k * s->width * (int64_t)sizeof(float);
-            s->loops->dot(dots + k * GGNNI_SEGMENT, 1, s->y.z + u * s->y.ld_z + (s->head + k) * s->width,
-                          &rows);
-        }
+    memset(dz, 0, (size_t)(s->pass * s->width) * sizeof *dz); // of a list without entries
+    for (int64_t first = 0; ggnni_segment(&rows, reader, u, first); first += rows.n) {
+        s->loops->dot(dots, z, &rows);
         ggnni_gat_back_segment(s, u, first, rows.n, dots, coef, del);
         rows.ahead = 0; // they are in the cache now
-        ggnni_add_rows(s->loops, dz, first ? ggnni_ones : NULL, rows, NULL, s->pass, s->width);
+        rows.keep = first ? ggnni_ones : NULL;
+        s->loops->sum(dz, &rows);
     }
     for (int32_t k = 0; k < s->pass; k++) s->y.del[u * s->y.heads + s->head + k] = ggnni_total(&del[k]);
 }
@@ -5609,7 +5618,7 @@ static void ggnni_gat_back_piece(void* context, int64_t piece)
     ggnni_range      lists = ggnni_lists(s->t, piece, s->pieces);
     int64_t          pass = s->pass * s->width, first = s->head * s->width;
     ggnni_reader     reader;
-    ggnni_reader_init(&reader, s->t, ggnni_matrix(s->dout + first, s->ld_dout), *s->b->num_dst.n, lists,
+    ggnni_reader_init(&reader, s->t, ggnni_matrix(s->dout + first, s->ld_dout), *s->b->num_dst.n,
                       pass * (int64_t)sizeof(float));
     for (int64_t u = lists.begin; u < lists.end; u++) ggnni_gat_back_row(s, &reader, u);
 }
@@ -5699,150 +5708,166 @@ GGNNI_INLINE GGNNI_F GGNNI_V(ggnni_load)(const char* row, ggnn_type type, int64_
     return *(const GGNNI_V(ggnni_float_at)*)(const void*)(row + 4 * column);
 }
 
+GGNNI_INLINE GGNNI_F GGNNI_V(ggnni_lane_load)(const float* lanes, int vector)
+{
+    return GGNNI_V(ggnni_load)((const char*)lanes, GGNN_F32, vector * GGNN_SIMD_WIDTH);
+}
+
 GGNNI_INLINE void GGNNI_V(ggnni_store)(float* out, GGNNI_F x) { *(GGNNI_V(ggnni_float_at)*)out = x; }
 
-// Where the `count` vectors of a group from column c on begin. Only those past two thirds can meet the row's
+// Where the `count` vectors of a group of `left` columns begin. Only those past two thirds can meet the row's
 // end, as a group is chosen to be the least that holds what is left; so the others' places are known when
 // this is compiled.
-GGNNI_INLINE void GGNNI_V(ggnni_columns)(int64_t* at, int32_t c, int count, int32_t width)
+GGNNI_INLINE void GGNNI_V(ggnni_columns)(int64_t* at, int count, int32_t left)
 {
     GGNNI_UNROLL
     for (int j = 0; j < count; j++) {
-        at[j] = c + j * GGNN_SIMD_WIDTH;
-        if (j >= count * 2 / 3 && at[j] > width - GGNN_SIMD_WIDTH) at[j] = width - GGNN_SIMD_WIDTH;
+        at[j] = j * GGNN_SIMD_WIDTH;
+        if (j >= count * 2 / 3 && at[j] > left - GGNN_SIMD_WIDTH) at[j] = left - GGNN_SIMD_WIDTH;
     }
 }
 
-// How many vectors the next group has: as few as hold what is left, `most` at most.
+// How many vectors the next group has: as few as hold what is left, `most` at most; never so many that less
+// than a vector is left, for whose columns the next would have to go back into this group's.
 GGNNI_INLINE int GGNNI_V(ggnni_group)(int32_t left, int most)
 {
-    int32_t count = (left + GGNN_SIMD_WIDTH - 1) / GGNN_SIMD_WIDTH;
-    if (count > most) return most;
-    return count <= 4 ? count : count <= 6 ? 6 : count <= 8 ? 8 : count <= 12 ? 12 : 16;
+    const int32_t count = (left + GGNN_SIMD_WIDTH - 1) / GGNN_SIMD_WIDTH;
+    if (count <= 12 && most == 16) most = 8;
+    if (count > most) return left >= (most + 1) * GGNN_SIMD_WIDTH ? most : most == 4 ? 3 : 6;
+    return count <= 4 ? count : count <= 6 ? 6 : most;
 }
 
-// A group's sums stay in registers from the first row to the last; its columns of the rows to come are
-// prefetched.
-GGNNI_INLINE void GGNNI_V(ggnni_sum_group)(float* out, const ggnni_rows* r, int32_t c, int count,
-                                           ggnn_type type)
+// Columns of head k from c on: `count` vectors; heads of `per` vectors each, or, 0, of this head alone. Their
+// sums stay in registers from the first row to the last; their columns of the rows to come are prefetched.
+GGNNI_INLINE void GGNNI_V(ggnni_sum_group)(float* out, const ggnni_rows* r, int32_t k, int32_t c, int count,
+                                           int per, ggnn_type type, int by_index, int weighted, int chosen)
 {
-    GGNNI_F   sum[16], zero = {0};
-    int64_t   at[16];
-    const int off_lines = ggnni_off_lines(r->row[0] + r->byte, r->width * ggnn_type_bytes(type));
-    GGNNI_V(ggnni_columns)(at, c, count, r->width);
-    const int64_t last = (at[count - 1] + GGNN_SIMD_WIDTH) * ggnn_type_bytes(type) - 1; // byte of the group
-    GGNNI_UNROLL
-    for (int j = 0; j < count; j++) sum[j] = zero;
-    for (int32_t i = 0; i < r->n; i++) {
-        const char *row = r->row[i] + r->byte, *next = r->row[i + r->ahead] + r->byte;
-        float       coef = r->coef ? r->coef[i * r->stride] : 1.0f;
+    const int64_t  size = type == GGNN_F16 ? 2 : 4, begin = (k * r->width + c) * size;
+    const int64_t  stride = r->stride, pitch = r->pitch, ahead = r->ahead;
+    const int32_t* index = r->index;
+    const char*    base = by_index ? r->base + begin : NULL;
+    const float*   coef = weighted ? r->coef + k : NULL;
+    GGNNI_F        sum[16], zero = {0};
+    int64_t        at[16];
+    const int      off_lines = r->n > 0 && ggnni_off_lines(ggnni_row_of(r, 0), r->heads * r->width * size);
+    GGNNI_V(ggnni_columns)(at, count, per ? count * GGNN_SIMD_WIDTH : r->width - c);
+    const int64_t last = (at[count - 1] + GGNN_SIMD_WIDTH) * size - 1; // byte of the group
+    out += k * r->width + c;
+    __asm__("" : "+r"(base)); // one address, not an addition per term of it in the loop
+    for (int64_t l = 0, i = 0, end = 0; l < r->lists; l++, out += r->ld) {
         GGNNI_UNROLL
-        for (int j = 0; j < count; j += 16 / GGNN_SIMD_WIDTH)
-            GGNNI_PREFETCH(next + at[j] * (type == GGNN_F16 ? 2 : 4));
-        if (off_lines) GGNNI_PREFETCH(next + last);
-        GGNNI_UNROLL
-        for (int j = 0; j < count; j++) sum[j] += GGNNI_V(ggnni_load)(row, type, at[j]) * coef;
-    }
-    GGNNI_UNROLL
-    for (int j = 0; j < count; j++) GGNNI_V(ggnni_store)(out + at[j], sum[j]);
-}
-
-GGNNI_INLINE void GGNNI_V(ggnni_sum_typed)(float* out, const ggnni_rows* r, ggnn_type type)
-{
-    int count;
-    for (int32_t c = 0; c < r->width; c += count * GGNN_SIMD_WIDTH) {
-        count = GGNNI_V(ggnni_group)(r->width - c, GGNN_SIMD_WIDTH == 16 ? 16 : 8); // half the registers
-        switch (count) {
-        case 1: GGNNI_V(ggnni_sum_group)(out, r, c, 1, type); break;
-        case 2: GGNNI_V(ggnni_sum_group)(out, r, c, 2, type); break;
-        case 3: GGNNI_V(ggnni_sum_group)(out, r, c, 3, type); break;
-        case 4: GGNNI_V(ggnni_sum_group)(out, r, c, 4, type); break;
-        case 6: GGNNI_V(ggnni_sum_group)(out, r, c, 6, type); break;
-        case 8: GGNNI_V(ggnni_sum_group)(out, r, c, 8, type); break;
-        case 12: GGNNI_V(ggnni_sum_group)(out, r, c, 12, type); break;
-        default: GGNNI_V(ggnni_sum_group)(out, r, c, 16, type); break;
+        for (int j = 0; j < count; j++) sum[j] = zero;
+        for (end += ggnni_list_length(r, l); i < end; i++) {
+            const char* row = by_index ? base + index[i] * pitch : r->row[i] + begin;
+            const char* next = by_index ? base + index[i + ahead] * pitch : r->row[i + ahead] + begin;
+            GGNNI_UNROLL
+            for (int j = 0; j < count; j += 16 / GGNN_SIMD_WIDTH) GGNNI_PREFETCH(next + at[j] * size);
+            if (off_lines) GGNNI_PREFETCH(next + last);
+            GGNNI_UNROLL
+            for (int j = 0; j < count; j++) {
+                GGNNI_F x = GGNNI_V(ggnni_load)(row, type, at[j]);
+                if (weighted) x *= coef[per ? j / per : 0];
+                if (chosen) {
+                    const void* number = r->chosen[i] + begin + at[j] * size;
+                    x = (GGNNI_F)((GGNNI_I)x & (*(const GGNNI_V(ggnni_int_at)*)number == r->offset[i]));
+                }
+                sum[j] += x;
+            }
+            if (weighted) coef += stride;
         }
+        if (r->keep)
+            GGNNI_UNROLL
+            for (int j = 0; j < count; j++)
+                sum[j] += GGNNI_V(ggnni_lane_load)(out + at[j], 0) * r->keep[k + (per ? j / per : 0)];
+        if (r->factor)
+            GGNNI_UNROLL
+            for (int j = 0; j < count; j++) sum[j] *= r->factor[l * r->heads + k + (per ? j / per : 0)];
+        GGNNI_UNROLL
+        for (int j = 0; j < count; j++) GGNNI_V(ggnni_store)(out + at[j], sum[j]);
     }
+}
+
+GGNNI_INLINE void GGNNI_V(ggnni_sum_typed)(float* out, const ggnni_rows* r, int32_t k, ggnn_type type,
+                                           int by_index, int weighted, int chosen)
+{
+    for (; k < r->heads; k++)
+        for (int32_t c = 0, count; c < r->width; c += count * GGNN_SIMD_WIDTH) {
+            count = GGNNI_V(ggnni_group)(r->width - c, GGNN_SIMD_WIDTH == 16 ? 16 : 8); // half the registers
+            switch (count) {
+            case 1: GGNNI_V(ggnni_sum_group)(out, r, k, c, 1, 0, type, by_index, weighted, chosen); break;
+            case 2: GGNNI_V(ggnni_sum_group)(out, r, k, c, 2, 0, type, by_index, weighted, chosen); break;
+            case 3: GGNNI_V(ggnni_sum_group)(out, r, k, c, 3, 0, type, by_index, weighted, chosen); break;
+            case 4: GGNNI_V(ggnni_sum_group)(out, r, k, c, 4, 0, type, by_index, weighted, chosen); break;
+            case 6: GGNNI_V(ggnni_sum_group)(out, r, k, c, 6, 0, type, by_index, weighted, chosen); break;
+            case 8: GGNNI_V(ggnni_sum_group)(out, r, k, c, 8, 0, type, by_index, weighted, chosen); break;
+            default: GGNNI_V(ggnni_sum_group)(out, r, k, c, 16, 0, type, by_index, weighted, chosen); break;
+            }
+        }
+}
+
+// Each kind of rows apart: what one keeps in registers costs the others nothing.
+#define GGNNI_SUM_OF(name, ...)                                                                              \
+    GGNNI_APART void GGNNI_V(name)(float* out, const ggnni_rows* r, int32_t k)                               \
+    {                                                                                                        \
+        GGNNI_V(ggnni_sum_typed)(out, r, k, __VA_ARGS__);                                                    \
+    }
+GGNNI_SUM_OF(ggnni_sum_halves, GGNN_F16, 0, r->coef != NULL, 0)
+GGNNI_SUM_OF(ggnni_sum_at, GGNN_F32, 0, r->coef != NULL, 0)
+GGNNI_SUM_OF(ggnni_sum_ones, GGNN_F32, 1, 0, 0)
+GGNNI_SUM_OF(ggnni_sum_weighted, GGNN_F32, 1, 1, 0)
+GGNNI_SUM_OF(ggnni_sum_chosen, GGNN_F32, 1, r->coef != NULL, 1)
+#undef GGNNI_SUM_OF
+
+// Of heads that are whole vectors several at once.
+GGNNI_APART void GGNNI_V(ggnni_sum_several)(float* out, const ggnni_rows* r)
+{
+    int32_t k = 0;
+#define GGNNI_HEADS_OF(vectors, at_once)                                                                     \
+    for (; r->width == vectors * GGNN_SIMD_WIDTH && k + at_once <= r->heads; k += at_once)                   \
+        GGNNI_V(ggnni_sum_group)(out, r, k, 0, vectors * at_once, vectors, GGNN_F32, 1, 1, 0)
+    GGNNI_HEADS_OF(1, 4);
+    GGNNI_HEADS_OF(2, 4);
+    GGNNI_HEADS_OF(4, 2);
+#undef GGNNI_HEADS_OF
+    if (k < r->heads) GGNNI_V(ggnni_sum_weighted)(out, r, k);
 }
 
 GGNNI_HOT void GGNNI_V(ggnni_sum)(float* out, const ggnni_rows* r)
 {
-    if (r->width < GGNN_SIMD_WIDTH)
-        GGNNI_NARROWER(ggnni_sum)(out, r);
-    else if (r->type == GGNN_F32)
-        GGNNI_V(ggnni_sum_typed)(out, r, GGNN_F32);
-    else
-        GGNNI_V(ggnni_sum_typed)(out, r, GGNN_F16);
-}
-
-// As ggnni_group, for loops that hold more than a sum a vector.
-GGNNI_INLINE int GGNNI_V(ggnni_group_of_four)(int32_t left)
-{
-    return left > 3 * GGNN_SIMD_WIDTH ? 4 : left > GGNN_SIMD_WIDTH ? 2 : 1;
-}
-
-GGNNI_INLINE void GGNNI_V(ggnni_chosen_group)(float* out, const ggnni_rows* r, const char* const* chosen,
-                                              const int32_t* offset, int32_t c, int count)
-{
-    GGNNI_F sum[4], zero = {0};
-    int64_t at[4];
-    GGNNI_V(ggnni_columns)(at, c, count, r->width);
-    GGNNI_UNROLL
-    for (int j = 0; j < count; j++) sum[j] = zero;
-    for (int32_t i = 0; i < r->n; i++) {
-        const char *row = r->row[i] + r->byte, *arg = chosen[i] + r->byte;
-        float       coef = r->coef ? r->coef[i * r->stride] : 1.0f;
-        GGNNI_UNROLL
-        for (int j = 0; j < count; j++) {
-            GGNNI_I ours = *(const GGNNI_V(ggnni_int_at)*)(const void*)(arg + 4 * at[j]) == offset[i];
-            sum[j] += (GGNNI_F)((GGNNI_I)(GGNNI_V(ggnni_load)(row, GGNN_F32, at[j]) * coef) & ours);
-        }
-    }
-    GGNNI_UNROLL
-    for (int j = 0; j < count; j++) GGNNI_V(ggnni_store)(out + at[j], sum[j]);
-}
-
-GGNNI_HOT void GGNNI_V(ggnni_sum_chosen)(float* out, const ggnni_rows* r, const char* const* chosen,
-                                      const int32_t* offset)
-{
-    int count;
-    if (r->width < GGNN_SIMD_WIDTH) {
-        GGNNI_NARROWER(ggnni_sum_chosen)(out, r, chosen, offset);
-        return;
-    }
-    for (int32_t c = 0; c < r->width; c += count * GGNN_SIMD_WIDTH) {
-        count = GGNNI_V(ggnni_group_of_four)(r->width - c);
-        switch (count) {
-        case 1: GGNNI_V(ggnni_chosen_group)(out, r, chosen, offset, c, 1); break;
-        case 2: GGNNI_V(ggnni_chosen_group)(out, r, chosen, offset, c, 2); break;
-        default: GGNNI_V(ggnni_chosen_group)(out, r, chosen, offset, c, 4); break;
-        }
-    }
+    if (r->width < GGNN_SIMD_WIDTH) GGNNI_NARROWER(ggnni_sum)(out, r);
+    else if (r->chosen) GGNNI_V(ggnni_sum_chosen)(out, r, 0);
+    else if (r->type == GGNN_F16) GGNNI_V(ggnni_sum_halves)(out, r, 0);
+    else if (r->row) GGNNI_V(ggnni_sum_at)(out, r, 0);
+    else if (!r->coef) GGNNI_V(ggnni_sum_ones)(out, r, 0);
+    else if (r->heads > 1) GGNNI_V(ggnni_sum_several)(out, r);
+    else GGNNI_V(ggnni_sum_weighted)(out, r, 0);
 }
 
 GGNNI_INLINE void GGNNI_V(ggnni_max_group)(float* out, int32_t* arg, const ggnni_rows* r, int32_t first,
-                                           float sign, int32_t c, int count, ggnn_type type)
+                                           float sign, int32_t k, int32_t c, int count, ggnn_type type)
 {
-    GGNNI_F   best[4];
-    GGNNI_I   best_i[4], zero = {0};
-    int64_t   at[4];
-    const int off_lines = ggnni_off_lines(r->row[0] + r->byte, r->width * ggnn_type_bytes(type));
-    GGNNI_V(ggnni_columns)(at, c, count, r->width);
-    const int64_t last = (at[count - 1] + GGNN_SIMD_WIDTH) * ggnn_type_bytes(type) - 1; // byte of the group
+    const int64_t size = type == GGNN_F16 ? 2 : 4, begin = (k * r->width + c) * size;
+    GGNNI_F       best[4];
+    GGNNI_I       best_i[4], zero = {0};
+    int64_t       at[4];
+    const int     off_lines = ggnni_off_lines(ggnni_row_of(r, 0), r->heads * r->width * size);
+    GGNNI_V(ggnni_columns)(at, count, r->width - c);
+    const int64_t last = (at[count - 1] + GGNN_SIMD_WIDTH) * size - 1; // byte of the group
+    out += k * r->width + c;
+    if (arg) arg += k * r->width + c;
     GGNNI_UNROLL
     for (int j = 0; j < count; j++) {
-        float coef = sign * (r->coef ? r->coef[0] : 1.0f);
+        float coef = sign * (r->coef ? r->coef[k] : 1.0f);
         best[j] = first ? GGNNI_V(ggnni_load)((const char*)out, GGNN_F32, at[j]) * sign
-                        : GGNNI_V(ggnni_load)(r->row[0] + r->byte, type, at[j]) * coef;
+                        : GGNNI_V(ggnni_load)(ggnni_row_of(r, 0) + begin, type, at[j]) * coef;
         best_i[j] = zero;
         if (first && arg) best_i[j] = *(GGNNI_V(ggnni_int_at)*)(arg + at[j]);
     }
     for (int32_t i = first == 0; i < r->n; i++) {
-        const char *row = r->row[i] + r->byte, *next = r->row[i + r->ahead] + r->byte;
-        float       coef = sign * (r->coef ? r->coef[i * r->stride] : 1.0f);
+        const char *row = ggnni_row_of(r, i) + begin, *next = ggnni_row_of(r, i + r->ahead) + begin;
+        float       coef = sign * (r->coef ? r->coef[i * r->stride + k] : 1.0f);
         GGNNI_UNROLL
-        for (int j = 0; j < count; j += 16 / GGNN_SIMD_WIDTH)
-            GGNNI_PREFETCH(next + at[j] * (type == GGNN_F16 ? 2 : 4));
+        for (int j = 0; j < count; j += 16 / GGNN_SIMD_WIDTH) GGNNI_PREFETCH(next + at[j] * size);
         if (off_lines) GGNNI_PREFETCH(next + last);
         GGNNI_UNROLL
         for (int j = 0; j < count; j++) {
@@ -5859,63 +5884,85 @@ GGNNI_INLINE void GGNNI_V(ggnni_max_group)(float* out, int32_t* arg, const ggnni
     }
 }
 
-GGNNI_INLINE void GGNNI_V(ggnni_max_typed)(float* out, int32_t* arg, const ggnni_rows* r, int32_t first,
-                                           float sign, ggnn_type type)
-{
-    int count;
-    for (int32_t c = 0; c < r->width; c += count * GGNN_SIMD_WIDTH) {
-        count = GGNNI_V(ggnni_group_of_four)(r->width - c);
-        switch (count) {
-        case 1: GGNNI_V(ggnni_max_group)(out, arg, r, first, sign, c, 1, type); break;
-        case 2: GGNNI_V(ggnni_max_group)(out, arg, r, first, sign, c, 2, type); break;
-        default: GGNNI_V(ggnni_max_group)(out, arg, r, first, sign, c, 4, type); break;
-        }
-    }
-}
-
 GGNNI_HOT void GGNNI_V(ggnni_max)(float* out, int32_t* arg, const ggnni_rows* r, int32_t first, float sign)
 {
-    if (r->width < GGNN_SIMD_WIDTH)
+    if (r->width < GGNN_SIMD_WIDTH) {
         GGNNI_NARROWER(ggnni_max)(out, arg, r, first, sign);
-    else if (r->type == GGNN_F32)
-        GGNNI_V(ggnni_max_typed)(out, arg, r, first, sign, GGNN_F32);
-    else
-        GGNNI_V(ggnni_max_typed)(out, arg, r, first, sign, GGNN_F16);
+        return;
+    }
+    for (int32_t k = 0; k < r->heads; k++)
+        for (int32_t c = 0, count; c < r->width; c += count * GGNN_SIMD_WIDTH) {
+            count = GGNNI_V(ggnni_group)(r->width - c, 4);
+            switch (count + (r->type == GGNN_F16 ? 4 : 0)) {
+            case 1: GGNNI_V(ggnni_max_group)(out, arg, r, first, sign, k, c, 1, GGNN_F32); break;
+            case 2: GGNNI_V(ggnni_max_group)(out, arg, r, first, sign, k, c, 2, GGNN_F32); break;
+            case 3: GGNNI_V(ggnni_max_group)(out, arg, r, first, sign, k, c, 3, GGNN_F32); break;
+            case 4: GGNNI_V(ggnni_max_group)(out, arg, r, first, sign, k, c, 4, GGNN_F32); break;
+            case 5: GGNNI_V(ggnni_max_group)(out, arg, r, first, sign, k, c, 1, GGNN_F16); break;
+            case 6: GGNNI_V(ggnni_max_group)(out, arg, r, first, sign, k, c, 2, GGNN_F16); break;
+            case 7: GGNNI_V(ggnni_max_group)(out, arg, r, first, sign, k, c, 3, GGNN_F16); break;
+            default: GGNNI_V(ggnni_max_group)(out, arg, r, first, sign, k, c, 4, GGNN_F16); break;
+            }
+        }
 }
 
 // The sixteen partial sums in registers while whole sixteens last, then in memory. Fold by 8 and 4 in vectors
 // of four.
-GGNNI_HOT void GGNNI_V(ggnni_dot)(float* out, int64_t stride, const float* x, const ggnni_rows* r)
+GGNNI_INLINE float GGNNI_V(ggnni_dot_row)(const char* row, const char* next, const float* x, int32_t width)
 {
     enum { VECTORS = 16 / GGNN_SIMD_WIDTH };
-    const int off_lines = ggnni_off_lines(r->row[0] + r->byte, r->width * (int64_t)sizeof *x);
-    for (int32_t i = 0; i < r->n; i++) {
-        const char *  row = r->row[i] + r->byte, *next = r->row[i + r->ahead] + r->byte;
-        float         part[16];
-        ggnni_float_4 a, b;
-        GGNNI_F       sum[VECTORS], zero = {0};
-        int32_t       j = 0;
+    float         part[16];
+    ggnni_float_4 a, b;
+    GGNNI_F       sum[VECTORS], zero = {0};
+    int32_t       j = 0;
+    GGNNI_UNROLL
+    for (int v = 0; v < VECTORS; v++) sum[v] = zero;
+    for (; j + 16 <= width; j += 16) {
+        GGNNI_PREFETCH(next + 4 * j);
         GGNNI_UNROLL
-        for (int v = 0; v < VECTORS; v++) sum[v] = zero;
-        for (; j + 16 <= r->width; j += 16) {
-            GGNNI_PREFETCH(next + 4 * j);
-            GGNNI_UNROLL
-            for (int v = 0; v < VECTORS; v++)
-                sum[v] += GGNNI_V(ggnni_load)(row, GGNN_F32, j + v * GGNN_SIMD_WIDTH) *
-                          GGNNI_V(ggnni_load)((const char*)x, GGNN_F32, j + v * GGNN_SIMD_WIDTH);
-        }
-        GGNNI_UNROLL
-        for (int v = 0; v < VECTORS; v++) GGNNI_V(ggnni_store)(part + v * GGNN_SIMD_WIDTH, sum[v]);
-        if (off_lines) GGNNI_PREFETCH(next + 4 * r->width - 1);
-        for (; j + 4 <= r->width; j += 4)
-            *(ggnni_float_at_4*)(part + j % 16) +=
-                *(const ggnni_float_at_4*)(const void*)(row + 4 * j) * *(const ggnni_float_at_4*)(x + j);
-        for (; j < r->width; j++) part[j % 16] += ((const float*)(const void*)row)[j] * x[j];
-        a = *(ggnni_float_at_4*)part + *(ggnni_float_at_4*)(part + 8);
-        b = *(ggnni_float_at_4*)(part + 4) + *(ggnni_float_at_4*)(part + 12);
-        a += b;
-        out[i * stride] = (a[0] + a[2]) + (a[1] + a[3]);
+        for (int v = 0; v < VECTORS; v++)
+            sum[v] += GGNNI_V(ggnni_load)(row, GGNN_F32, j + v * GGNN_SIMD_WIDTH) *
+                      GGNNI_V(ggnni_load)((const char*)x, GGNN_F32, j + v * GGNN_SIMD_WIDTH);
     }
+    if (j < width) GGNNI_PREFETCH(next + 4 * width - 1);
+    GGNNI_UNROLL
+    for (int v = 0; v < VECTORS; v++) GGNNI_V(ggnni_store)(part + v * GGNN_SIMD_WIDTH, sum[v]);
+    for (; j + 4 <= width; j += 4)
+        *(ggnni_float_at_4*)(part + j % 16) +=
+            *(const ggnni_float_at_4*)(const void*)(row + 4 * j) * *(const ggnni_float_at_4*)(x + j);
+    for (; j < width; j++) part[j % 16] += ((const float*)(const void*)row)[j] * x[j];
+    a = *(ggnni_float_at_4*)part + *(ggnni_float_at_4*)(part + 8);
+    b = *(ggnni_float_at_4*)(part + 4) + *(ggnni_float_at_4*)(part + 12);
+    a += b;
+    return (a[0] + a[2]) + (a[1] + a[3]);
+}
+
+// heads and width: constants where they are met most.
+GGNNI_INLINE void GGNNI_V(ggnni_dot_rows)(float* out, const float* x, const ggnni_rows* r, int32_t heads,
+                                          int32_t width)
+{
+    const int32_t *index = r->index, *index_ahead = index + r->ahead;
+    const int64_t  pitch = r->pitch, bytes = heads * width * (int64_t)sizeof *x;
+    const int      off_lines = ggnni_off_lines(ggnni_row_of(r, 0), bytes);
+    for (int32_t l = 0, i = 0, end = 0; l < r->lists; l++, x += r->ld)
+        for (end += ggnni_list_length(r, l); i < end; i++) {
+            const char *row = r->base + index[i] * pitch, *next = r->base + index_ahead[i] * pitch;
+            if (off_lines) GGNNI_PREFETCH(next + bytes - 1);
+            for (int32_t k = 0; k < heads * width; k += width)
+                *out++ = GGNNI_V(ggnni_dot_row)(row + 4 * k, next + 4 * k, x + k, width);
+        }
+}
+
+GGNNI_APART void GGNNI_V(ggnni_dot_32)(float* out, const float* x, const ggnni_rows* r)
+{
+    if (r->heads == 1) GGNNI_V(ggnni_dot_rows)(out, x, r, 1, 32);
+    else GGNNI_V(ggnni_dot_rows)(out, x, r, r->heads, 32);
+}
+
+GGNNI_HOT void GGNNI_V(ggnni_dot)(float* out, const float* x, const ggnni_rows* r)
+{
+    if (r->width == 32) GGNNI_V(ggnni_dot_32)(out, x, r);
+    else GGNNI_V(ggnni_dot_rows)(out, x, r, r->heads, r->width);
 }
 
 GGNNI_HOT void GGNNI_V(ggnni_blend)(float* out, float keep, float factor, const void* x, ggnn_type type,
@@ -5949,58 +5996,13 @@ GGNNI_INLINE GGNNI_F GGNNI_V(ggnni_power)(GGNNI_F x)
     return GGNNI_V(ggnni_select)(x != x, x, p);
 }
 
-GGNNI_HOT void GGNNI_V(ggnni_exp2)(float* x, int64_t n, float less)
+GGNNI_HOT void GGNNI_V(ggnni_exp2)(float* x, int64_t n, const float* less)
 {
-    int64_t i = 0;
-    for (; i + GGNN_SIMD_WIDTH <= n; i += GGNN_SIMD_WIDTH)
-        GGNNI_V(ggnni_store)
-        (x + i, GGNNI_V(ggnni_power)(GGNNI_V(ggnni_load)((const char*)x, GGNN_F32, i) - less));
-    if (i < n) GGNNI_NARROWER(ggnni_exp2)(x + i, n - i, less);
-}
-
-GGNNI_INLINE GGNNI_F GGNNI_V(ggnni_lane_load)(const float* lanes, int vector)
-{
-    return GGNNI_V(ggnni_load)((const char*)lanes, GGNN_F32, vector * GGNN_SIMD_WIDTH);
-}
-
-#if GGNN_SIMD_WIDTH == 4 // for all widths
-// Of sixteen lanes that are heads 0 .. heads - 1 again and again: the head's greatest in each.
-GGNNI_INLINE void ggnni_fold_greatest(float lane[16], int32_t heads)
-{
-    ggnni_float_4 q[4], zero = {0}, other = zero;
-    memcpy(q, lane, sizeof q);
-    if (heads <= 8) {
-        q[0] = q[2] = ggnni_select_4(q[2] > q[0], q[2], q[0]);
-        q[1] = q[3] = ggnni_select_4(q[3] > q[1], q[3], q[1]);
-    }
-    if (heads <= 4) q[0] = q[1] = q[2] = q[3] = ggnni_select_4(q[1] > q[0], q[1], q[0]);
-    if (heads <= 2) {
-        other[0] = q[0][2];
-        other[1] = q[0][3];
-        q[0] = ggnni_select_4(other > q[0], other, q[0]);
-        q[0][2] = q[0][0];
-        q[0][3] = q[0][1];
-    }
-    if (heads == 1) q[0] = zero + (q[0][1] > q[0][0] ? q[0][1] : q[0][0]);
-    if (heads <= 2) q[1] = q[2] = q[3] = q[0];
-    memcpy(lane, q, sizeof q);
-}
-
-// Adds a segment of n edges' numbers to each head's total, in edge order, the heads side by side.
-GGNNI_INLINE void ggnni_sum_heads(float total[16], const float* x, int64_t n, int32_t heads)
-{
-    for (int32_t k = 0; k < heads && heads < 4; k++) {
-        float part = 0;
-        for (int64_t e = 0; e < n; e++) part += x[e * heads + k];
-        total[k] += part;
-    }
-    for (int32_t k = 0; k + 4 <= heads; k += 4) {
-        ggnni_float_4 part = {0};
-        for (int64_t e = 0; e < n; e++) part += *(const ggnni_float_at_4*)(x + e * heads + k);
-        *(ggnni_float_at_4*)(total + k) += part;
+    for (int64_t i = 0; i < n; i += GGNN_SIMD_WIDTH) {
+        GGNNI_F much = GGNNI_V(ggnni_lane_load)(x + i, 0) - GGNNI_V(ggnni_lane_load)(less + i % 16, 0);
+        GGNNI_V(ggnni_store)(x + i, GGNNI_V(ggnni_power)(much));
     }
 }
-#endif
 
 GGNNI_HOT void GGNNI_V(ggnni_softmax)(float* out, const float* x, int64_t n, int32_t heads)
 {
@@ -6032,10 +6034,10 @@ GGNNI_HOT void GGNNI_V(ggnni_softmax)(float* out, const float* x, int64_t n, int
                 GGNNI_V(ggnni_store)(to + v * GGNN_SIMD_WIDTH, value);
             }
         if (end > whole) memcpy(out + whole, tail, (size_t)(count - whole) * sizeof *out);
-        ggnni_sum_heads(lane, out + e * heads, edges, heads);
+        ggnni_sum_heads(lane, ggnni_ones, out + e * heads, edges, heads);
     }
     for (int k = 0; k < heads; k++) lane[k] = 1.0f / lane[k];
-    for (int k = heads; k < 16; k++) lane[k] = lane[k - heads];
+    ggnni_repeat_heads(lane, heads);
     for (int v = 0; v < VECTORS; v++) scale[v] = GGNNI_V(ggnni_lane_load)(lane, v);
     for (int64_t i = 0; i < whole; i += 16)
         GGNNI_UNROLL
@@ -6045,24 +6047,20 @@ GGNNI_HOT void GGNNI_V(ggnni_softmax)(float* out, const float* x, int64_t n, int
     for (int64_t i = whole; i < count; i++) out[i] *= lane[i % 16];
 }
 
-GGNNI_HOT float GGNNI_V(ggnni_leaky)(float* x, int64_t n, float add, float slope)
+GGNNI_HOT void GGNNI_V(ggnni_leaky)(float* x, int64_t n, const float* add, float slope, float* most)
 {
-    GGNNI_F zero = {0}, most = zero - INFINITY;
-    int64_t i = 0;
-    float   lane[GGNN_SIMD_WIDTH], greatest = -INFINITY;
-    for (; i + GGNN_SIMD_WIDTH <= n; i += GGNN_SIMD_WIDTH) {
-        GGNNI_F sum = GGNNI_V(ggnni_load)((const char*)x, GGNN_F32, i) + add;
-        GGNNI_F logit = GGNNI_V(ggnni_select)(sum > zero, sum, sum * slope) * ggnni_log2_e;
-        GGNNI_V(ggnni_store)(x + i, logit);
-        most = GGNNI_V(ggnni_select)(logit > most, logit, most);
+    const GGNNI_F zero = {0};
+    for (int v = 0; v < 16 / GGNN_SIMD_WIDTH; v++) {
+        const GGNNI_F plus = GGNNI_V(ggnni_lane_load)(add, v);
+        GGNNI_F       greatest = GGNNI_V(ggnni_lane_load)(most, v);
+        for (int64_t i = v * GGNN_SIMD_WIDTH; i < n; i += 16) {
+            GGNNI_F sum = GGNNI_V(ggnni_lane_load)(x + i, 0) + plus;
+            GGNNI_F logit = GGNNI_V(ggnni_select)(sum > zero, sum, sum * slope) * ggnni_log2_e;
+            GGNNI_V(ggnni_store)(x + i, logit);
+            greatest = GGNNI_V(ggnni_select)(logit > greatest, logit, greatest);
+        }
+        GGNNI_V(ggnni_store)(most + v * GGNN_SIMD_WIDTH, greatest);
     }
-    GGNNI_V(ggnni_store)(lane, most);
-    for (int j = 0; j < GGNN_SIMD_WIDTH; j++) greatest = lane[j] > greatest ? lane[j] : greatest;
-    if (i < n) {
-        float rest = GGNNI_NARROWER(ggnni_leaky)(x + i, n - i, add, slope);
-        if (rest > greatest) greatest = rest;
-    }
-    return greatest;
 }
 
 GGNNI_HOT void GGNNI_V(ggnni_widen)(float* out, const uint16_t* half, int64_t n)
@@ -6232,7 +6230,7 @@ GGNNI_HOT void GGNNI_V(ggnni_words)(void* word, uint64_t key, uint64_t stream, u
 }
 
 static const ggnni_loops GGNNI_V(ggnni_loops) = {
-    GGNNI_V(ggnni_sum),   GGNNI_V(ggnni_sum_chosen), GGNNI_V(ggnni_max),   GGNNI_V(ggnni_dot),
+    GGNNI_V(ggnni_sum),   GGNNI_V(ggnni_max),   GGNNI_V(ggnni_dot),
     GGNNI_V(ggnni_blend), GGNNI_V(ggnni_exp2),       GGNNI_V(ggnni_leaky), GGNNI_V(ggnni_widen),
     GGNNI_V(ggnni_stream), GGNNI_V(ggnni_softmax), GGNNI_V(ggnni_lanes), GGNNI_V(ggnni_words)};
 

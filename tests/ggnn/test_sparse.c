@@ -276,6 +276,35 @@ TEST(large_outputs_are_the_same)
     random_block_free(r);
 }
 
+// Short lists are summed many at a time: as many as have a segment's entries, no more than that where most are empty.
+TEST(many_short_lists_are_means_of_their_own)
+{
+    enum { LISTS = 3000, SRC = 700 };
+    static const int32_t columns[] = {1, 4, 33};
+    int64_t              degree[LISTS];
+    for (int v = 0; v < LISTS; v++) degree[v] = v % 3 == 0 ? v / 3 % 3 : 0;
+    random_block* r = random_block_new(LISTS, SRC, degree);
+    for (int w = 0; w < 3; w++)
+        for (int streamed = 0; streamed < 2; streamed++) {
+            const int64_t ld = streamed ? ((8 << 20) / 4 / LISTS + 4) & ~3 : columns[w];
+            matrix        inp = matrix_new(SRC, columns[w], 0), out = matrix_new(LISTS, columns[w], ld - columns[w]);
+            int           same = 1;
+            for (int64_t i = 0; i < (int64_t)SRC * columns[w]; i++) inp.v[i] = (float)(i * 2654435761 % 1000) / 7.0f - 70.0f;
+            CHECK(ggnn_spmm(out.v, out.ld, NULL, GGNN_MEAN, &r->b, NULL, NULL, 1, inp.v, inp.ld, columns[w]) == GGNN_OK);
+            for (int64_t v = 0; v < LISTS; v++)
+                for (int32_t j = 0; j < columns[w]; j++) {
+                    float sum = 0;
+                    for (int64_t e = r->b.indptr[v]; e < r->b.indptr[v + 1]; e++) sum += inp.v[r->b.indices[e] * inp.ld + j];
+                    if (degree[v]) sum *= 1.0f / (float)degree[v];
+                    same &= same_bits(&sum, out.v + v * out.ld + j, 1);
+                }
+            if (!CHECK(same) || !CHECK(padding_kept(out))) printf("  width %d, streamed %d\n", columns[w], streamed);
+            free(inp.v);
+            free(out.v);
+        }
+    random_block_free(r);
+}
+
 TEST(spmm_of_no_rows_and_no_edges)
 {
     int64_t       none = 0, degree[3] = {0, 0, 0};
@@ -1535,6 +1564,7 @@ int main(int argc, char** argv)
     RUN(spmm_is_near_double_precision);
     RUN(sum_and_mean_are_spmm_of_packed_rows);
     RUN(large_outputs_are_the_same);
+    RUN(many_short_lists_are_means_of_their_own);
     RUN(spmm_of_no_rows_and_no_edges);
     RUN(spmm_on_the_transpose_is_the_adjoint);
     RUN_SLOW(messages_of_edges_follow_the_order_of_their_sums);
