@@ -6,6 +6,7 @@
 
 #include "bench/harness.h"
 #include "bench_version.h" /* made by make: BENCH_FLAGS, BENCH_GIT */
+#include "common/resources.h"
 #include "trainer/cpu/gemm.h"
 #include "trainer/report.h"
 
@@ -27,30 +28,6 @@ static void line_of(char* text, size_t size, const char* path, const char* key)
     if (in) fclose(in);
 }
 
-/* Bytes of the first processor's caches, by Linux; index0 .. hold level, kind and size ("32K"). */
-static void find_caches(int64_t cache[4])
-{
-    for (int i = 0; i < 8; i++) {
-        char path[128], kind[32] = "";
-        int level = 0;
-        long long size = 0;
-        char unit = 0;
-        const char* const leaf[] = {"level", "type", "size"};
-        for (int k = 0; k < 3; k++) {
-            snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/%s", i, leaf[k]);
-            FILE* in = fopen(path, "r");
-            if (!in) return;
-            int read = k == 0   ? fscanf(in, "%d", &level)
-                       : k == 1 ? fscanf(in, "%31s", kind)
-                                : fscanf(in, "%lld%c", &size, &unit);
-            fclose(in);
-            if (read < 1) return;
-        }
-        if (level >= 1 && level <= 3 && strcmp(kind, "Instruction") != 0)
-            cache[level] = size * (unit == 'K' ? 1024 : unit == 'M' ? 1 << 20 : 1);
-    }
-}
-
 void bench_machine_of(bench_machine* m)
 {
     struct utsname os;
@@ -59,8 +36,7 @@ void bench_machine_of(bench_machine* m)
     line_of(m->cpu, sizeof m->cpu, "/proc/cpuinfo", "model name");
     m->cores = sysconf(_SC_NPROCESSORS_ONLN);
     m->memory = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
-    find_caches(m->cache);
-    if (!m->cache[2]) m->cache[2] = 1 << 20; /* as many have that do not say */
+    resources_caches(m->cache);
 #if defined(__clang__)
     snprintf(m->compiler, sizeof m->compiler, "%s", __VERSION__);
 #else

@@ -114,3 +114,33 @@ const char* resources_bytes(char text[24], int64_t bytes)
     snprintf(text, 24, "%s%sB", amount, strchr(amount, ' ') ? "" : " ");
     return text;
 }
+
+static void find_caches(int64_t cache[4])
+{
+    for (int i = 0; i < 8; i++) {
+        char path[128], kind[32] = "";
+        int level = 0;
+        long long size = 0;
+        char unit = 0;
+        const char* const leaf[] = {"level", "type", "size"};
+        for (int k = 0; k < 3; k++) {
+            snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/%s", i, leaf[k]);
+            FILE* in = fopen(path, "r");
+            if (!in) return;
+            int read = k == 0   ? fscanf(in, "%d", &level)
+                       : k == 1 ? fscanf(in, "%31s", kind)
+                                : fscanf(in, "%lld%c", &size, &unit);
+            fclose(in);
+            if (read < 1) return;
+        }
+        if (level >= 1 && level <= 3 && strcmp(kind, "Instruction") != 0)
+            cache[level] = size * (unit == 'K' ? 1024 : unit == 'M' ? 1 << 20 : 1);
+    }
+}
+
+void resources_caches(int64_t cache[4])
+{
+    for (int level = 0; level < 4; level++) cache[level] = 0;
+    find_caches(cache);
+    if (!cache[2]) cache[2] = 1 << 20; /* as many have that do not say */
+}

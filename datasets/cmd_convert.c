@@ -121,7 +121,7 @@ int convert_main(int argc, char** argv)
 {
     convert_options how = {.report = stdout};
     command given = {0};
-    int format = FORMAT_AUTO, loops = LOOPS_AUTO, columns = COLUMNS_AUTO, ids = IDS_NUMBERS, header = HEADER_AUTO, arguments = 0, exit_code;
+    int format = FORMAT_AUTO, loops = LOOPS_AUTO, columns = COLUMNS_AUTO, ids = IDS_NUMBERS, header = HEADER_AUTO, reorder = ORDER_NONE, arguments = 0, exit_code;
     int64_t seed = 1;
     const char* path[2] = {"", ""};
     error why = {""};
@@ -161,6 +161,8 @@ int convert_main(int argc, char** argv)
         {"raw", OPTION_TEXT, &how.raw, 0, 0, "ARRAYS", "what arrays without headers in the folder IN are: see above", NULL},
         {"train", OPTION_TEXT, &given.train, 0, 0, "HOW[:SHARE]",
          "training nodes: uniform, or degree for the highest in-degrees; degree:.01 takes 1 %", NULL},
+        {"reorder", OPTION_CHOICE, &reorder, 0, 0, "none|" ORDER_METHODS, "number nodes by what makes sums over all neighbours fast, as ggnn-data reorder --by",
+         NULL},
         {"seed", OPTION_INT, &seed, 0, 9e18, "N", "of everything random", NULL},
         {"memory", OPTION_BYTES, &how.memory, 1 << 20, 9e18, "BYTES",
          "to work in: more edges are sorted on the disk; default: 3/4 of what the machine has available", NULL},
@@ -172,6 +174,7 @@ int convert_main(int argc, char** argv)
     how.columns = (convert_columns)columns;
     how.ids = (convert_ids)ids;
     how.header = (convert_header)header;
+    how.reorder = (order_method)reorder;
     how.seed = (uint64_t)seed;
     if (same_file(path[0], path[1])) error_set(&why, "%s: IN and OUT are one file", path[1]);
     if (is_part_of(path[0], path[1])) error_set(&why, "%s: OUT is a file of IN", path[1]);

@@ -8,6 +8,7 @@
 #include "common/progress.h"
 #include "common/standard.h"
 #include "datasets/commands.h"
+#include "datasets/order_gain.h"
 #include "datasets/preprocess.h"
 
 static const char* const split_part[4] = {"none", "train", "val", "test"};
@@ -74,7 +75,14 @@ static void print_dataset(const dataset* d, int64_t (*count)[4])
         printf("split %-10" PRId32 " %" PRId64 " train, %" PRId64 " val, %" PRId64 " test, %" PRId64 " none\n", s,
                count[s][SPLIT_TRAIN], count[s][SPLIT_VAL], count[s][SPLIT_TEST], count[s][SPLIT_NONE]);
     if (d->external_id) printf("%-16s kept, section external_id\n", "external ids");
+    if (d->old_id) printf("%-16s kept, section old_id\n", "old ids");
     if (d->name) printf("%-16s kept, section external_name\n", "names");
+}
+
+static void print_hint(const dataset* d)
+{
+    char text[ORDER_HINT];
+    if (order_gain_hint(text, d)) printf("%-16s %s\n", "hint", text);
 }
 
 static void json_sections(json* j, const ggnn_file* f)
@@ -156,6 +164,7 @@ static void print_info(const ggnn_file* f, const dataset* d, int64_t (*count)[4]
         progress_amount(bytes, (double)f->bytes);
         printf("%-16s %s, %s%sB\n", "file", printable(path, sizeof path, f->path), bytes, strchr(bytes, ' ') ? "" : " ");
         if (d) print_dataset(d, count);
+        if (d && !d->part.parts) print_hint(d);
         if (graph >= 0) printf("%-16s %08" PRIx64 "\n", "graph identity", (uint64_t)graph);
         if (of >= 0) printf("%-16s %08" PRIx64 "\n", "of the graph", (uint64_t)of);
         printf("\n");

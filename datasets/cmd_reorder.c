@@ -1,6 +1,6 @@
 /* ggnn-data reorder: the same graph with its nodes numbered by a ranking, hottest first. */
 #include <inttypes.h>
-#include <string.h>
+#include <stdio.h>
 
 #include "common/json.h"
 #include "common/memory.h"
@@ -8,176 +8,78 @@
 #include "common/same_file.h"
 #include "common/standard.h"
 #include "datasets/commands.h"
+#include "datasets/order.h"
 #include "datasets/plan_file.h"
-#include "datasets/writer.h"
+#include "datasets/reorder.h"
 
 static const char text[] =
-    "Writes FILE's graph to OUT with node v called rank[v], by the ranking in FILE.rank (ggnn-data rank). What lies near\n"
-    "is then the first rows and lists, and a look-up needs no table. Ids are other ids: samples, dropout and training\n"
-    "order differ from FILE's. external_id keeps what each node was called: its old id, or its old external id; names stay with their nodes. Lists\n"
-    "are sorted by id. A damaged section of FILE is an error.";
+    "Writes FILE's graph to OUT with node v called rank[v], by the ranking in FILE.rank (ggnn-data rank) or, --by, in an order that\n"
+    "makes sums over all neighbours fast:\n"
+    ORDER_ABOUT
+    "What lies near is then the first rows and lists, and a look-up needs no table. Ids are other ids: samples, dropout and training\n"
+    "order differ from FILE's. external_id keeps what each node was called: its old id, or its old external id; names stay with their nodes.\n"
+    "old_id keeps its number, by which ggnn-train predict takes and writes nodes. Lists are sorted by id. A damaged section of FILE is\n"
+    "an error.";
 
-typedef struct {
-    dataset data;
-    ranking by;
-    const ggnn_node* rank;
-    ggnn_node* order;  /* (N) the node at each rank */
-    int64_t* position; /* (E) of each edge, or NULL: edges have no features */
-    ggnn_file_writer out;
-} job;
-
-static bool writer_fails(job* r, error* why) { return error_set(why, "%s", r->out.error); }
-
-/* out[i] = from[order[i]], rows of so many bytes. */
-static void permute(char* out, const char* from, const void* order, bool wide, int64_t n, size_t bytes)
+/* Either option belongs to a ranking. */
+static bool settings_agree(int by, const char* path, int of, error* why)
 {
-    for (int64_t i = 0; i < n; i++) {
-        int64_t at = wide ? ((const int64_t*)order)[i] : ((const int32_t*)order)[i];
-        memcpy(out + (size_t)i * bytes, from + (size_t)at * bytes, bytes);
-    }
+    return !by || (!path && !of) || error_set(why, "--by %s computes an order: --ranking and --of are for one of a file", order_name[by]);
 }
 
-/* A section that has one row a node or, by_edge, an edge: copied in the new order, where the file has it. */
-static bool write_rows(job* r, const char* name, bool by_edge, error* why)
+/* The number of each node, by the ranking r or, `made`, computed. NULL: an error. */
+static const ggnn_node* find_rank(const dataset* d, order_method by, const char* path, bool lists, ranking* r, ggnn_node** made, error* why)
 {
-    const ggnn_file_section* s = ggnn_file_find(&r->data.file, name);
-    const int64_t rows = by_edge ? r->data.num_edges : r->data.num_nodes;
-    char* out;
-    if (!s) return true;
-    out = ggnn_file_reserve(&r->out, name, (ggnn_file_type)s->type, (int32_t)s->num_dims, s->dim);
-    if (!out) return writer_fails(r, why);
-    permute(out, ggnn_file_data(&r->data.file, s), by_edge ? (const void*)r->position : r->order,
-            by_edge || DATASET_NODE == GGNN_FILE_I64, rows, rows ? (size_t)(s->bytes / rows) : 0);
-    return true;
-}
-
-static bool write_graph(job* r, error* why)
-{
-    dataset* d = &r->data;
-    const int64_t rows = d->num_nodes + 1;
-    ggnn_lists in = {d->num_nodes, d->num_edges, (int64_t*)d->csc.indptr, (ggnn_node*)d->csc.indices, (float*)d->csc.weight, NULL};
-    ggnn_lists out = in;
-    ggnn_fault fault;
-    out.indptr = ggnn_file_reserve(&r->out, "indptr", GGNN_FILE_I64, 1, &rows);
-    out.indices = ggnn_file_reserve(&r->out, "indices", DATASET_NODE, 1, &d->num_edges);
-    if (d->csc.weight) out.weight = ggnn_file_reserve(&r->out, "weight", GGNN_FILE_F32, 1, &d->num_edges);
-    if (!out.indptr || !out.indices || (d->csc.weight && !out.weight)) return writer_fails(r, why);
-    out.position = r->position;
-    void* seen = memory_new((size_t)d->num_nodes, "nodes seen", why);
-    bool good = seen != NULL;
-    if (good && ggnn_graph_reorder(&out, &in, r->rank, seen, &fault) != GGNN_OK)
-        good = dataset_check_graph(d, why) && dataset_graph_fails(d->file.path, &fault, why); /* the former names the node */
-    memory_free(seen);
-    void* work = good ? memory_new(ggnn_graph_sort_workspace_bytes(&out), "sorting lists", why) : NULL;
-    if (work) ggnn_graph_sort(&out, work);
-    memory_free(work);
-    return work != NULL;
-}
-
-static bool write_splits(job* r, error* why)
-{
-    const int64_t n = r->data.num_nodes, dim[2] = {r->data.num_splits, n};
-    uint8_t* out;
-    if (!r->data.split) return true;
-    out = ggnn_file_reserve(&r->out, "split", GGNN_FILE_U8, 2, dim);
-    if (!out) return writer_fails(r, why);
-    for (int64_t s = 0; s < dim[0]; s++)
-        permute((char*)out + s * n, (const char*)r->data.split + s * n, r->order, DATASET_NODE == GGNN_FILE_I64, n, 1);
-    return true;
-}
-
-static bool write_external_names(job* r, error* why)
-{
-    const dataset* d = &r->data;
-    const int64_t ends = d->num_nodes + 1;
-    char* out = ggnn_file_reserve(&r->out, "external_name", GGNN_FILE_U8, 1, &d->name_bytes);
-    int64_t* at = out ? ggnn_file_reserve(&r->out, "external_at", GGNN_FILE_I64, 1, &ends) : NULL;
-    if (!at) return writer_fails(r, why);
-    for (int64_t i = 0; i < d->num_nodes; i++) {
-        const int64_t from = d->name_at[r->order[i]], bytes = d->name_at[r->order[i] + 1] - from;
-        memcpy(out + at[i], d->name + from, (size_t)bytes);
-        at[i + 1] = at[i] + bytes;
-    }
-    return true;
-}
-
-static bool write_names(job* r, error* why)
-{
-    const int64_t n = r->data.num_nodes;
-    if (r->data.name && !write_external_names(r, why)) return false;
-    if (r->data.name && !r->data.external_id) return true;
-    int64_t* out = ggnn_file_reserve(&r->out, "external_id", GGNN_FILE_I64, 1, &n);
-    if (!out) return writer_fails(r, why);
-    for (int64_t i = 0; i < n; i++) out[i] = r->data.external_id ? r->data.external_id[r->order[i]] : (int64_t)r->order[i];
-    return true;
-}
-
-static bool write_all(job* r, error* why)
-{
-    const ggnn_file_section* rule = ggnn_file_find(&r->data.file, "features_only"); /* of all nodes: it stays */
-    return write_graph(r, why) && write_rows(r, "feat", false, why) && write_rows(r, "edge_feat", true, why) &&
-           write_rows(r, "label", false, why) && write_splits(r, why) && write_names(r, why) &&
-           (!rule || ggnn_file_copy(&r->out, &r->data.file, rule) || writer_fails(r, why));
-}
-
-static bool make(job* r, const char* out, error* why)
-{
-    const dataset* d = &r->data;
-    const bool edges = d->edge_feat.rows != NULL;
-    bool good;
-    r->order = memory_new((size_t)d->num_nodes * sizeof *r->order, "the order of nodes", why);
-    if (edges) r->position = memory_new((size_t)d->num_edges * sizeof *r->position, "positions of edges", why);
-    if (!r->order || (edges && !r->position)) return false;
-    for (int64_t v = 0; v < d->num_nodes; v++) r->order[r->rank[v]] = (ggnn_node)v;
-    good = writer_begin(&r->out, out) || writer_fails(r, why);
-    good = good && write_all(r, why) && (ggnn_file_commit(&r->out) || writer_fails(r, why));
-    writer_end(&r->out);
-    return good;
+    const ggnn_graph g = dataset_graph(d);
+    if (by == ORDER_NONE) return !ranking_open(r, path, d, why) ? NULL : lists ? r->lists : r->rows;
+    *made = memory_new((size_t)d->num_nodes * sizeof **made, "ranks", why);
+    return *made && order_nodes(*made, by, &g, d->file.path, why) ? *made : NULL;
 }
 
 int reorder_main(int argc, char** argv)
 {
     const char* path = NULL;
-    int by = 0;
+    int by = 0, of = 0;
     bool as_json = false;
     const option table[] = {
+        {"by", OPTION_CHOICE, &by, 0, 0, "ranking|" ORDER_METHODS, "the order: a ranking's, or one that is computed", NULL},
         {"ranking", OPTION_TEXT, &path, 0, 0, "FILE", "the ranking; default: FILE.rank", NULL},
-        {"of", OPTION_CHOICE, &by, 0, 0, "rows|lists", "which of its two orders", NULL},
+        {"of", OPTION_CHOICE, &of, 0, 0, "rows|lists", "which of its two orders", NULL},
         {"json", OPTION_FLAG, &as_json, 0, 0, NULL, "print JSON", NULL},
         {NULL, OPTION_FLAG, NULL, 0, 0, NULL, NULL, NULL}};
     const char* argument[2];
     char beside[4096], name[4096];
     int num_arguments, exit_code;
-    job r = {.rank = NULL};
+    dataset d = {.num_nodes = 0};
+    ranking r = {.rows = NULL};
+    const ggnn_node* rank = NULL;
+    ggnn_node* made = NULL;
     error why = {""};
     json j;
     if (!command_begin("reorder FILE OUT [options]", text, table, argc, argv, argument, &num_arguments, 2, 2, &exit_code))
         return exit_code;
+    if (!settings_agree(by, path, of, &why)) return command_refused("reorder", &why);
     snprintf(beside, sizeof beside, "%s.rank", argument[0]);
-    if (!path) path = beside;
+    if (!path && !by) path = beside;
     if (same_file(argument[1], argument[0]) || same_file(argument[1], path)) {
         error_set(&why, "OUT %s: that is an input", argument[1]);
         return command_refused("reorder", &why);
     }
-    bool good = dataset_open(&r.data, argument[0], &why) && ranking_open(&r.by, path, &r.data, &why);
-    if (good) {
-        r.rank = by ? r.by.lists : r.by.rows;
-        good = dataset_check_sections(&r.data, false, &why) && make(&r, argument[1], &why);
-    }
+    const bool good = dataset_open(&d, argument[0], &why) && (rank = find_rank(&d, (order_method)by, path, of, &r, &made, &why)) &&
+                      dataset_check_sections(&d, false, &why) && reorder_write(argument[1], &d, rank, &why);
     if (good && as_json) {
         json_start(&j, stdout, true);
         json_begin_object(&j, NULL);
         json_string(&j, "file", argument[1]);
-        json_int(&j, "num_nodes", r.data.num_nodes);
-        json_int(&j, "num_edges", r.data.num_edges);
+        json_int(&j, "num_nodes", d.num_nodes);
+        json_int(&j, "num_edges", d.num_edges);
         json_end_object(&j);
     } else if (good) {
-        printf("%s: %" PRId64 " nodes in the order of their %s, %" PRId64 " edges\n", printable(name, sizeof name, argument[1]),
-               r.data.num_nodes, by ? "lists" : "rows", r.data.num_edges);
+        printf("%s: %" PRId64 " nodes in the order of their %s, %" PRId64 " edges\n", printable(name, sizeof name, argument[1]), d.num_nodes,
+               by == ORDER_DEGREE ? "degrees" : by == ORDER_GROUPED ? "groups" : by ? "communities" : of ? "lists" : "rows", d.num_edges);
     }
-    memory_free(r.order);
-    memory_free(r.position);
-    ranking_close(&r.by);
-    dataset_close(&r.data);
+    memory_free(made);
+    ranking_close(&r);
+    dataset_close(&d);
     return good && standard_flush(&why) ? EXIT_GOOD : command_failed(&why);
 }

@@ -130,12 +130,20 @@ static bool check_names(const dataset* d, error* why)
     return ok && number >= 0;
 }
 
+static bool check_old_ids(const dataset* d, error* why)
+{
+    ggnn_node* node = d->old_id ? memory_new((size_t)d->num_nodes * sizeof *node, "nodes by their old numbers", why) : NULL;
+    const bool good = !d->old_id || (node && dataset_nodes_by_old_id(d, node, why));
+    memory_free(node);
+    return good;
+}
+
 /* convert writes external ids in ascending order; only others need to be sorted to see that no two are alike. */
 static bool check_ids(dataset* d, error* why)
 {
     const int64_t* id = d->external_id;
     int64_t v = 1;
-    if (!check_names(d, why)) return false;
+    if (!check_names(d, why) || !check_old_ids(d, why)) return false;
     while (id && v < d->num_nodes && id[v - 1] < id[v]) v++;
     if (!id || v >= d->num_nodes) return true;
     size_t bytes = memory_product((size_t)d->num_nodes, sizeof *id, 1);

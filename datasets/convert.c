@@ -1,13 +1,20 @@
 #include "datasets/convert.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "common/memory.h"
 #include "common/printable.h"
+#include "common/unfinished.h"
 #include "datasets/arrays.h"
 #include "datasets/graph_arrays.h"
+#include "datasets/order_gain.h"
 #include "datasets/readers.h"
+#include "datasets/reorder.h"
 #include "datasets/text.h"
 
 /* ---- formats -------------------------------------------------------------------------------------------------- */
@@ -170,7 +177,7 @@ static bool check_names(const convert_options* how, convert_format format, const
 
 /* ---- conversion ----------------------------------------------------------------------------------------------- */
 
-bool convert(const char* in, const char* out, const convert_options* how, error* why)
+static bool convert_as_is(const char* in, const char* out, const convert_options* how, error* why)
 {
     convert_format format = how->format;
     char shown[4096];
@@ -189,4 +196,52 @@ bool convert(const char* in, const char* out, const convert_options* how, error*
     bool ok = formats[format].read(&b, in, why) && read_nodes(&b, NULL, NULL, NULL, NULL, why) && builder_finish(&b, why);
     builder_close(&b);
     return ok;
+}
+
+/* Says where another order would pay. What cannot be counted gets no hint. */
+static void hint_at_order(const char* out, FILE* report)
+{
+    char sentence[ORDER_HINT];
+    dataset d;
+    error ignored = {""};
+    if (dataset_open(&d, out, &ignored) && order_gain_hint(sentence, &d)) fprintf(report, "hint       %s\n", sentence);
+    dataset_close(&d);
+}
+
+/* The graph at `from` to out, in the order asked for. */
+static bool reorder(const char* from, const char* out, const convert_options* how, error* why)
+{
+    dataset d;
+    bool good = dataset_open(&d, from, why);
+    ggnn_node* rank = good ? memory_new((size_t)d.num_nodes * sizeof *rank, "ranks", why) : NULL;
+    const ggnn_graph g = dataset_graph(&d);
+    good = rank && order_nodes(rank, how->reorder, &g, out, why) && reorder_write(out, &d, rank, why);
+    if (good && how->report) fprintf(how->report, "reordered  by %s\n", order_name[how->reorder]);
+    memory_free(rank);
+    dataset_close(&d);
+    return good;
+}
+
+/* By way of a file in a folder of its own beside out. */
+static bool convert_reordered(const char* in, const char* out, const convert_options* how, error* why)
+{
+    char folder[SOURCE_PATH], between[SOURCE_PATH + 16];
+    if (snprintf(folder, sizeof folder, "%s.XXXXXX", out) >= (int)sizeof folder) return error_set(why, "%s: is too long a name", out);
+    unfinished_expect();
+    const bool made = mkdtemp(folder) != NULL;
+    unfinished_add(made ? folder : NULL);
+    if (!made) return error_set(why, "%s: cannot create a folder beside it: %s", out, strerror(errno));
+    snprintf(between, sizeof between, "%s/as-is.ggnn", folder);
+    const bool good = convert_as_is(in, between, how, why) && reorder(between, out, how, why);
+    unlink(between);
+    rmdir(folder);
+    return good;
+}
+
+bool convert(const char* in, const char* out, const convert_options* how, error* why)
+{
+    if (how->reorder) return convert_reordered(in, out, how, why);
+    if (!convert_as_is(in, out, how, why)) return false;
+    if (how->report) hint_at_order(out, how->report);
+    return true;
 }

@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "datasets/order.h"
+
 #define CONVERT_FORMATS "auto|npz|shchur|scipy|ogb|edges|npy|snap|konect|mtx|ogb-binary|reddit|graphsaint|igb|mag240m|raw"
 typedef enum {
     FORMAT_AUTO,
@@ -59,6 +61,7 @@ typedef struct { /* zeros: every default */
     convert_train train;
     uint64_t seed;  /* of random features, labels, splits */
     int64_t memory; /* bytes to work in; 0: what the machine has available. More edges go to the disk */
+    order_method reorder; /* nodes are numbered anew, as `ggnn-data reorder --by` does */
     FILE* report;   /* what was found and changed; NULL: nowhere */
 } convert_options;
 #endif

@@ -97,17 +97,19 @@ static bool open_others(dataset* d, error* why)
 {
     const ggnn_file_section* weight = ggnn_file_find(&d->file, "weight");
     const ggnn_file_section* split = ggnn_file_find(&d->file, "split");
-    const ggnn_file_section* external = ggnn_file_find(&d->file, "external_id");
+    const ggnn_file_section *external = ggnn_file_find(&d->file, "external_id"), *old = ggnn_file_find(&d->file, "old_id");
     if (weight && !has_shape(weight, GGNN_FILE_F32, 1, 0, d->num_edges))
         return wrong_shape(d, weight, "f32 (E)", why);
     if (split && (!has_shape(split, GGNN_FILE_U8, 2, 1, d->num_nodes) || split->dim[0] > DATASET_MAX_SPLITS))
         return wrong_shape(d, split, "u8 (S, N), S up to 1000,", why);
     if (external && !has_shape(external, GGNN_FILE_I64, 1, 0, d->num_nodes))
         return wrong_shape(d, external, "i64 (N)", why);
+    if (old && !has_shape(old, GGNN_FILE_I64, 1, 0, d->num_nodes)) return wrong_shape(d, old, "i64 (N)", why);
     d->csc.weight = ggnn_file_data(&d->file, weight);
     d->split = ggnn_file_data(&d->file, split);
     d->num_splits = split ? (int32_t)split->dim[0] : 0;
     d->external_id = ggnn_file_data(&d->file, external);
+    d->old_id = ggnn_file_data(&d->file, old);
     return open_names(d, why);
 }
 
@@ -214,14 +216,27 @@ bool dataset_check_graph(const dataset* d, error* why)
 
 bool dataset_check_sections(dataset* d, bool graph_alone, error* why)
 {
-    static const char* const name[] = {"indptr", "indices", "weight", "feat", "edge_feat", "label", "split", "external_id", "external_name",
-                                       "external_at"};
+    static const char* const name[] = {"indptr", "indices", "weight", "feat", "edge_feat", "label", "split", "external_id", "old_id",
+                                       "external_name", "external_at"};
     const size_t count = graph_alone ? 3 : sizeof name / sizeof *name;
     for (size_t i = 0; i < count; i++) {
         const ggnn_file_section* s = ggnn_file_find(&d->file, name[i]);
         if (s && !ggnn_file_check(&d->file, s)) return error_set(why, "%s", d->file.error);
     }
     return graph_alone || dataset_check_names(d, why);
+}
+
+bool dataset_nodes_by_old_id(const dataset* d, ggnn_node* node, error* why)
+{
+    for (int64_t i = 0; i < d->num_nodes; i++) node[i] = (ggnn_node)(d->old_id ? -1 : i);
+    for (int64_t v = 0; d->old_id && v < d->num_nodes; v++) {
+        const int64_t old = d->old_id[v];
+        if (old < 0 || old >= d->num_nodes || node[old] >= 0)
+            return error_set(why, "%s: section 'old_id': %lld, of node %lld, is no node's number or another's, too", d->file.path, (long long)old,
+                             (long long)v);
+        node[old] = (ggnn_node)v;
+    }
+    return true;
 }
 
 bool dataset_is_name(const char* name, int64_t length)

@@ -9,6 +9,7 @@
      label        (N)       i32 | f32   classes from 0, -1 unknown; or real targets, NaN unknown
      split        (S, N)    u8          S ways to split, up to 1,000: 0 none, 1 train, 2 val, 3 test
      external_id  (N)       i64         what the source of the data called each node
+     old_id       (N)       i64         of a reordered graph: what number each node had before, a permutation (reorder.h)
      external_name (B), external_at (N + 1)   u8, i64: the same by names: all bytes, and where each node's begin
      pre_feat, pre_of                   the first layer's sums over all neighbours: preprocess.h
      graph_crc    (1)       i64         in files beside a graph: its identity, ggnn_file_graph_crc
@@ -61,6 +62,7 @@ typedef struct {
     int32_t num_splits;         /* S */
     const uint8_t* split;       /* (num_splits, num_nodes) SPLIT_..., or NULL */
     const int64_t* external_id; /* (num_nodes) or NULL */
+    const int64_t* old_id;      /* (num_nodes) or NULL, dataset_nodes_by_old_id */
     const char* name;           /* bytes of the nodes' names or NULL: node v's are [name_at[v], name_at[v + 1]) */
     const int64_t* name_at;     /* (num_nodes + 1), dataset_check_names */
     int64_t name_bytes;
@@ -100,6 +102,12 @@ bool dataset_is_name(const char* name, int64_t length);
 
 /* Checks where names begin, and that they are names; not that they differ. Good without names, too. O(B). */
 bool dataset_check_names(const dataset* d, error* why);
+
+/* node (N): the node whose old number was i; i where the graph was not reordered. Numbers that are no permutation are an error. O(N). */
+bool dataset_nodes_by_old_id(const dataset* d, ggnn_node* node, error* why);
+
+/* The number by which users know node v. */
+static inline int64_t dataset_old_id(const dataset* d, int64_t v) { return d->old_id ? d->old_id[v] : v; }
 
 /* Prints what node v is called, of names that were checked: no byte is a comma, a quote or the end of a line. */
 void dataset_put_name(const dataset* d, int64_t v, FILE* out);

@@ -15,27 +15,35 @@ enum { IDS_AT_ONCE = 1 << 15, CLASSES_AT_ONCE = 1 << 10, TEXT_BYTES = 1 << 20 };
 
 /* ==== whose rows ================================================================================================ */
 
+/* Nodes are asked for, and come, by the numbers that they had before any reorder. (N) */
+static ggnn_node* nodes_by_old_id(const task* t, error* why)
+{
+    ggnn_node* node = memory_new(memory_product((size_t)t->set.num_nodes, sizeof *node, 1), "the nodes asked for", why);
+    if (node && dataset_nodes_by_old_id(&t->set, node, why)) return node;
+    memory_free(node);
+    return NULL;
+}
+
 static bool all_nodes(const task* t, ggnn_node** ids, int64_t* count, error* why)
 {
     *count = t->set.num_nodes;
-    *ids = memory_new(memory_product((size_t)*count, sizeof **ids, 1), "the nodes asked for", why);
-    for (int64_t v = 0; *ids && v < *count; v++) (*ids)[v] = (ggnn_node)v;
-    return *ids != NULL;
+    return (*ids = nodes_by_old_id(t, why)) != NULL;
 }
 
 static bool nodes_of_split(const task* t, const config* c, ggnn_node** ids, int64_t* count, error* why)
 {
     int64_t counts[4];
     if (!t->set.split) return error_set(why, "--nodes %s: %s has no splits (section 'split')", c->nodes, t->set.file.path);
-    if (!dataset_split(&t->set, (int32_t)c->split, counts, why)) return false;
-    *count = counts[c->nodes_of];
-    *ids = memory_new(memory_product((size_t)*count, sizeof **ids, 1), "the nodes asked for", why);
-    if (*ids) dataset_split_ids(&t->set, (int32_t)c->split, c->nodes_of, *ids);
-    return *ids != NULL;
+    const uint8_t* part = dataset_split(&t->set, (int32_t)c->split, counts, why);
+    ggnn_node* node = part ? nodes_by_old_id(t, why) : NULL;
+    *count = 0;
+    for (int64_t i = 0; node && i < t->set.num_nodes; i++)
+        if (part[node[i]] == c->nodes_of) node[(*count)++] = node[i];
+    return (*ids = node) != NULL;
 }
 
-/* The next ids of a file, each a node. */
-static bool read_some(array* a, ggnn_node* to, int64_t first, int64_t count, const task* t, error* why)
+/* The next ids of a file, each a node's; node: by old numbers, or NULL. */
+static bool read_some(array* a, ggnn_node* to, int64_t first, int64_t count, const task* t, const ggnn_node* node, error* why)
 {
     static int64_t id[IDS_AT_ONCE];
     if (!array_ints(a, id, count, why)) return false;
@@ -43,13 +51,13 @@ static bool read_some(array* a, ggnn_node* to, int64_t first, int64_t count, con
         if (id[i] < 0 || id[i] >= t->set.num_nodes)
             return error_set(why, "%s: element %lld: %lld is no node of %s, which has %lld", source_name(a->in), (long long)(first + i),
                              (long long)id[i], t->set.file.path, (long long)t->set.num_nodes);
-        to[i] = (ggnn_node)id[i];
+        to[i] = node ? node[id[i]] : (ggnn_node)id[i];
     }
     return true;
 }
 
 /* Of a gzipped file no length is known: its claim is not believed before its ids are there. */
-static bool read_ids(array* a, const task* t, ggnn_node** ids, int64_t* count, error* why)
+static bool read_ids(array* a, const task* t, const ggnn_node* node, ggnn_node** ids, int64_t* count, error* why)
 {
     int64_t room = 0, some;
     if (a->h.kind == 'b') return error_set(why, "%s: is a mask; ids are needed (numpy.flatnonzero of it)", source_name(a->in));
@@ -63,7 +71,7 @@ static bool read_ids(array* a, const task* t, ggnn_node** ids, int64_t* count, e
             *ids = larger;
             room = more;
         }
-        if (!read_some(a, *ids + *count, *count, some, t, why)) return false;
+        if (!read_some(a, *ids + *count, *count, some, t, node, why)) return false;
     }
     return array_end(a, why);
 }
@@ -72,7 +80,9 @@ static bool nodes_of_file(const task* t, const char* path, ggnn_node** ids, int6
 {
     array a;
     if (!array_open_file(&a, path, why)) return false;
-    const bool good = read_ids(&a, t, ids, count, why);
+    ggnn_node* node = t->set.old_id ? nodes_by_old_id(t, why) : NULL;
+    const bool good = (node || !t->set.old_id) && read_ids(&a, t, node, ids, count, why);
+    memory_free(node);
     array_close(&a);
     return good;
 }
@@ -190,7 +200,7 @@ static bool check_row(const prediction* p, const float* row, int32_t cols, int64
     while (j < cols && isfinite(row[j])) j++;
     if (j == cols) return true;
     task_blame_features(p->task, &feature);
-    return error_set(why, "the output of node %lld is %g in column %d%s%s", (long long)v, (double)row[j], (int)j, feature.text[0] ? ": " : "",
+    return error_set(why, "the output of node %lld is %g in column %d%s%s", (long long)dataset_old_id(&p->task->set, v), (double)row[j], (int)j, feature.text[0] ? ": " : "",
                      feature.text);
 }
 
@@ -233,7 +243,7 @@ static void put_line(const prediction* p, FILE* out, int64_t i, const char* row)
     const ggnn_node v = p->asked->id[i];
     int32_t class_of;
     float value;
-    fprintf(out, "%" PRId64, (int64_t)v);
+    fprintf(out, "%" PRId64, dataset_old_id(d, v));
     if (d->external_id) fprintf(out, ",%" PRId64, d->external_id[v]);
     if (d->name) fputc(',', out);
     if (d->name) dataset_put_name(d, v, out);

@@ -2239,7 +2239,7 @@ TEST(help_says_the_default_of_every_option)
         {"rank", "--by", " [presc]", "--presample-epochs", " [1]", "--fanout", " [15,10,5]", "--sampler", " [fisher-yates]",
          "--batch", " [1024]", "--split", " [0]", "--seed", " [1]", "--cache-bytes", "",
          "--slopes", " [0,0]"},
-        {"reorder", "--ranking", "", "--of", " [rows]", "--json", ""},
+        {"reorder", "--by", " [ranking]", "--ranking", "", "--of", " [rows]", "--json", ""},
         {"preprocess", "--model", " [sage]", "--out", "", "--json", ""},
         {"place", "--rule", " [best]", "--plans", " [16384]", "--devices", "", "--device-list", "", "--json", ""},
         {"partition", "--parts", " [4]", "--method", " [mincut]", "--balance", " [vertices]", "--presample-epochs", " [10]",
@@ -2252,7 +2252,7 @@ TEST(help_says_the_default_of_every_option)
     static const struct {
         const char* command;
         int options;
-    } all[] = {{"info", 1}, {"verify", 1}, {"stats", 1}, {"sample", 13}, {"rank", 12}, {"reorder", 3}, {"preprocess", 3},
+    } all[] = {{"info", 1}, {"verify", 1}, {"stats", 1}, {"sample", 13}, {"rank", 12}, {"reorder", 4}, {"preprocess", 3},
                {"place", 5}, {"partition", 16}};
     char line[100];
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {

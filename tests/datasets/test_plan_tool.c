@@ -1443,7 +1443,7 @@ TEST(reorder_writes_every_section_by_the_order_asked_for)
         else expect("{\n  \"file\": \"%s\",\n  \"num_nodes\": %d,\n  \"num_edges\": %lld\n}\n", out, MANY, (long long)d.num_edges);
         CHECK(prints_what_is_expected());
         if (!CHECK(dataset_open(&new, out, &why))) return;
-        CHECK_EQ(new.file.num_sections, d.file.num_sections + !d.external_id);
+        CHECK_EQ(new.file.num_sections, d.file.num_sections + 1 + !d.external_id);
         for (int v = 0; v < MANY; v++) {
             const int64_t to = by[v], begin = d.csc.indptr[v], n = d.csc.indptr[v + 1] - begin, there = new.csc.indptr[to];
             if (!CHECK_EQ(new.csc.indptr[to + 1] - there, n)) break;
@@ -1476,6 +1476,7 @@ TEST(reorder_writes_every_section_by_the_order_asked_for)
                              (const char*)ggnn_file_data(&d.file, was) + (size_t)v * width, width) == 0);
             }
             if (!d.external_id) CHECK_EQ(new.external_id[to], v);
+            CHECK_EQ(new.old_id[to], v);
             for (int s = 0; s < 2; s++) CHECK_EQ(new.split[s * MANY + to], d.split[s * MANY + v]);
         }
         dataset_close(&d);

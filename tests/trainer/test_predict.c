@@ -451,6 +451,49 @@ TEST(csv_has_ids_and_the_same_numbers)
     check_csv("named.ggnn", "--write classes", "node,name,class\n", NULL, 3, 1);
 }
 
+/* Rows of two .npy files, in the same order up to rounding. */
+static void same_rows(const char* a, const char* b)
+{
+    const rows_read x = read_npy(a), y = read_npy(b);
+    CHECK(x.rows == y.rows && x.width == y.width && x.rows > 0);
+    for (int64_t i = 0; x.rows == y.rows && i < x.rows * x.width; i++) CHECK_NEAR(x.v[i], y.v[i], 1e-4 * (1 + fabs(x.v[i])));
+    free(x.v);
+    free(y.v);
+}
+
+/* Who numbered nodes anew by convert gets rows and ids as without: of numbers that stay, of numbers that are compacted, of names. */
+TEST(a_reordered_graph_is_predicted_by_the_old_ids)
+{
+    static const char* const how[] = {"--nodes 400", "", "--ids names --header no"};
+    static const char* const heading[][2] = {{"node,class\n", "node,external_id,class\n"}, {"node,external_id,class\n", NULL},
+                                             {"node,name,class\n", NULL}};
+    static const int64_t some[] = {399, 0, 17, 17};
+    CHECK_EQ(train("--data planted.ggnn --fanout 5,4 --hidden 16 --epochs 2 --save c"), 0);
+    write_npy("some.npy", "<i8", some, 4, 0);
+    for (int i = 0; i < 3; i++) {
+        FILE* list = fopen("edges.txt", "w");
+        test_seed(12);
+        for (int e = 0; e < 2400; e++) fprintf(list, "%d %d\n", 1000 * i + (int)test_below(1 + test_below(400)), 1000 * i + e % 400);
+        fclose(list);
+        static const char* const file[] = {"as.ggnn", "re.ggnn"};
+        for (int k = 0; k < 2; k++)
+            CHECK_EQ(shell("$data convert edges.txt %s --from edges --undirected %s --random-features 16 --classes 5 --split 50:25:25 %s", file[k], how[i],
+                           k ? "--reorder grouped" : ""), 0);
+        CHECK_EQ(shell("cmp -s as.ggnn re.ggnn"), 1);
+        static const char* const nodes[] = {"", "--nodes test", "--nodes some.npy"};
+        for (int j = 0; j < 3; j++) {
+            for (int k = 0; k < 2; k++) CHECK_EQ(trainf("predict --load c --data %s --eval full --out %s %s", file[k], k ? "q.npy" : "p.npy", nodes[j]), 0);
+            same_rows("p.npy", "q.npy");
+        }
+        for (int k = 0; k < 2; k++) CHECK_EQ(trainf("predict --load c --data %s --eval full --out %s --write classes", file[k], k ? "q.csv" : "p.csv"), 0);
+        const char* other = heading[i][1] ? heading[i][1] : heading[i][0];
+        CHECK(strncmp(folder_text("p.csv"), heading[i][0], strlen(heading[i][0])) == 0);
+        CHECK(strncmp(folder_text("q.csv"), other, strlen(other)) == 0);
+        /* what reorder added for who had no ids is the node's number again */
+        CHECK_EQ(shell("awk -F, 'NR > 1 && %d == 0 { if ($1 != $2) exit 1; sub(/,[^,]*/, \"\") } NR > 1' q.csv >q.txt && tail -n +2 p.csv | cmp - q.txt", i), 0);
+    }
+}
+
 /* An end of a name beyond all names: nothing is read there, and a .npy has none. */
 TEST(names_that_are_damaged_are_refused_where_they_are_printed)
 {
@@ -757,6 +800,7 @@ int main(int argc, char** argv)
     RUN(ids_that_are_no_nodes_are_errors_that_name_file_element_and_value);
     RUN(a_long_list_of_ids_may_be_gzipped);
     RUN(csv_has_ids_and_the_same_numbers);
+    RUN(a_reordered_graph_is_predicted_by_the_old_ids);
     RUN(names_that_are_damaged_are_refused_where_they_are_printed);
     RUN(a_graph_of_other_nodes_without_labels_and_splits_is_predicted);
     RUN(a_graph_that_does_not_fit_is_refused_by_what_differs);
