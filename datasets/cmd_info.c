@@ -85,6 +85,20 @@ static void print_hint(const dataset* d)
     if (order_gain_hint(text, d)) printf("%-16s %s\n", "hint", text);
 }
 
+static void json_gain(json* j, const dataset* d)
+{
+    double gain[ORDER_GAIN_WIDTHS];
+    if (!order_gain_here(gain, d)) return;
+    json_begin_array(j, "gain_by_degree"); /* a sum over all neighbours after reorder --by degree: how many times as fast */
+    for (int k = 0; k < ORDER_GAIN_WIDTHS; k++) {
+        json_begin_object(j, NULL);
+        json_int(j, "features", order_gain_width[k]);
+        json_real(j, "gain", gain[k]);
+        json_end_object(j);
+    }
+    json_end_array(j);
+}
+
 static void json_sections(json* j, const ggnn_file* f)
 {
     json_begin_array(j, "sections");
@@ -144,6 +158,8 @@ static void json_dataset(json* j, const dataset* d, int64_t (*count)[4])
     json_end_array(j);
     json_bool(j, "external_ids", d->external_id != NULL);
     json_bool(j, "external_names", d->name != NULL);
+    json_bool(j, "old_ids", d->old_id != NULL);
+    if (!d->part.parts) json_gain(j, d);
     json_part(j, d);
 }
 

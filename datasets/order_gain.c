@@ -243,14 +243,19 @@ bool order_gain_by_degree(double gain[ORDER_GAIN_WIDTHS], const dataset* d, int6
     return good;
 }
 
+bool order_gain_here(double gain[ORDER_GAIN_WIDTHS], const dataset* d)
+{
+    int64_t cache[4];
+    error ignored = {""};
+    resources_caches(cache);
+    return order_gain_by_degree(gain, d, cache[2], &ignored);
+}
+
 bool order_gain_hint(char text[ORDER_HINT], const dataset* d)
 {
     double gain[ORDER_GAIN_WIDTHS];
-    int64_t cache[4];
     char name[4096];
-    error ignored = {""};
-    resources_caches(cache);
-    if (!order_gain_by_degree(gain, d, cache[2], &ignored)) return false;
+    if (!order_gain_here(gain, d)) return false;
     if (gain[0] < ORDER_GAIN_LEAST && gain[1] < ORDER_GAIN_LEAST) return false;
     snprintf(text, ORDER_HINT, "`ggnn-data reorder %s OUT.ggnn --by degree` would make a sum over all neighbours about %.1f times as fast at %d features, "
              "%.1f times at %d (modelled: docs/DATA.md)", printable(name, sizeof name, d->file.path), gain[0], (int)order_gain_width[0], gain[1],

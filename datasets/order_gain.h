@@ -26,6 +26,9 @@ double order_gain_time(const order_misses* m, int64_t row_bytes);
 /* gain[k]: time as it is over time by degree, at order_gain_width[k]. 1 where all rows fit. False: indptr is broken, or no memory. */
 bool order_gain_by_degree(double gain[ORDER_GAIN_WIDTHS], const dataset* d, int64_t cache_bytes, error* why);
 
+/* The same by this machine's second-level cache, without a word where nothing could be counted: false. */
+bool order_gain_here(double gain[ORDER_GAIN_WIDTHS], const dataset* d);
+
 /* A sentence that says so for this machine's second-level cache; false where less than ORDER_GAIN_LEAST is to be had, or nothing could be
    counted. */
 enum { ORDER_HINT = 4400 };

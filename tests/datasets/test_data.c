@@ -1561,6 +1561,8 @@ TEST(verify_finds_a_flipped_byte_and_goes_on)
 
 /* ---- info, stats, export -------------------------------------------------------------------------------------- */
 
+#define NO_GAIN "  \"old_ids\": false,\n  \"gain_by_degree\": [\n    {\n      \"features\": 32,\n      \"gain\": 1\n    },\n    {\n      \"features\": 128,\n      \"gain\": 1\n    }\n  ],\n"
+
 TEST(files_without_a_graph_have_info_and_checksums)
 {
     const int64_t two = 2;
@@ -1636,7 +1638,7 @@ TEST(info_prints_all_that_a_file_holds)
                 "  \"num_nodes\": 3,\n  \"num_edges\": 4,\n  \"weighted\": true,\n  \"features\": {\n    \"width\": 2,\n    \"type\": \"f32\"\n  },\n"
                 "  \"edge_features\": {\n    \"width\": 1,\n    \"type\": \"f32\"\n  },\n  \"preprocessed\": null,\n  \"labels\": \"classes\",\n"
                 "  \"num_classes\": 2,\n  \"splits\": [\n    {\n      \"none\": 1,\n      \"train\": 1,\n      \"val\": 1,\n      \"test\": 0\n    },\n"
-                "    {\n      \"none\": 2,\n      \"train\": 0,\n      \"val\": 0,\n      \"test\": 1\n    }\n  ],\n  \"external_ids\": true,\n  \"external_names\": false,\n");
+                "    {\n      \"none\": 2,\n      \"train\": 0,\n      \"val\": 0,\n      \"test\": 1\n    }\n  ],\n  \"external_ids\": true,\n  \"external_names\": false,\n" NO_GAIN);
     c.real = true;
     write_contents(&c);
     info_prints("nodes            3\nedges            4 directed, weighted, 1.33 a node\nfeatures         2 a row, fp16\n"
@@ -1645,10 +1647,10 @@ TEST(info_prints_all_that_a_file_holds)
                 "  \"num_nodes\": 3,\n  \"num_edges\": 4,\n  \"weighted\": true,\n  \"features\": {\n    \"width\": 2,\n    \"type\": \"f16\"\n  },\n"
                 "  \"edge_features\": {\n    \"width\": 1,\n    \"type\": \"f32\"\n  },\n  \"preprocessed\": null,\n  \"labels\": \"real\",\n"
                 "  \"num_classes\": 0,\n  \"splits\": [\n    {\n      \"none\": 1,\n      \"train\": 1,\n      \"val\": 1,\n      \"test\": 0\n    },\n"
-                "    {\n      \"none\": 2,\n      \"train\": 0,\n      \"val\": 0,\n      \"test\": 1\n    }\n  ],\n  \"external_ids\": true,\n  \"external_names\": false,\n");
+                "    {\n      \"none\": 2,\n      \"train\": 0,\n      \"val\": 0,\n      \"test\": 1\n    }\n  ],\n  \"external_ids\": true,\n  \"external_names\": false,\n" NO_GAIN);
     static const char nothing[] = "  \"weighted\": false,\n  \"features\": {\n    \"width\": 0,\n    \"type\": null\n  },\n"
                                   "  \"edge_features\": {\n    \"width\": 0,\n    \"type\": null\n  },\n  \"preprocessed\": null,\n  \"labels\": null,\n"
-                                  "  \"num_classes\": 0,\n  \"splits\": [],\n  \"external_ids\": false,\n  \"external_names\": false,\n";
+                                  "  \"num_classes\": 0,\n  \"splits\": [],\n  \"external_ids\": false,\n  \"external_names\": false,\n" NO_GAIN;
     char json[1000];
     for (int nodes = 3; nodes >= 0; nodes -= 3) {
         write_lists(nodes, path, NULL);

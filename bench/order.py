@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""order.py - what an order of the nodes gains, measured in turns: each graph as it is and as
+`ggnn-data reorder --by` writes it, by `ggnn-bench spmm`, one file after the other, again and again.
+
+    python3 bench/order.py rmat.ggnn citation.ggnn cora.ggnn --work /tmp --out bench/results/order.csv
+
+A row is a graph, an order and a case: the median of its times, that of the ratios of a turn, time as it is over
+time in that order, their quartiles, and what the model of `ggnn-data info` predicts by degree."""
+
+import argparse
+import csv
+import json
+import os
+import statistics
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+ORDERS = ["degree", "grouped", "community"]
+CASES = {"mean, graph, F 32": "F 32", "mean, graph, F 128": "F 128", "input hop": "input hop"}
+COLUMNS = "graph nodes edges order case turns threads ms ratio lower upper predicted".split()
+
+
+def json_of(*command):
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def times_of(bench, path, threads, log):
+    """Milliseconds of each case of a run."""
+    command = [bench, "spmm", "--data", path, "--threads", str(threads), "--json", log, "--reps", "3", "--min-time", "0.05"]
+    subprocess.run(command, check=True, capture_output=True)
+    with open(log) as file:
+        results = json.load(file)["results"]
+    found = {}
+    for start, case in CASES.items():
+        same = [r for r in results if r["case"].startswith(start) and r["threads"] == threads and not r["rival"]]
+        plain = [r for r in same if not r["case"].endswith("fresh")]
+        if plain:
+            found[case] = 1e3 * statistics.median(plain[0]["samples"])
+    return found
+
+
+def quartiles(values):
+    return statistics.quantiles(values, n=4, method="inclusive") if len(values) > 1 else values * 3
+
+
+def rows_of(graph, of_files, times, turns, threads):
+    """of_files: what `info` says of the graph as it is; times[order]: those of each turn."""
+    predicted = {f"F {g['features']}": g["gain"] for g in of_files["gain_by_degree"]}
+    for order, runs in times.items():
+        for case in runs[0]:
+            lower, ratio, upper = quartiles([was[case] / now[case] for was, now in zip(times["as it is"], runs)])
+            guess = predicted.get(case) if order == "degree" else None
+            yield [graph, of_files["num_nodes"], of_files["num_edges"], order, case, turns, threads,
+                   f"{statistics.median(r[case] for r in runs):.2f}", f"{ratio:.2f}", f"{lower:.2f}", f"{upper:.2f}",
+                   "" if guess is None else f"{guess:.2f}"]
+
+
+def measure(path, o):
+    graph = os.path.splitext(os.path.basename(path))[0]
+    files = {"as it is": path}
+    for order in ORDERS:
+        files[order] = os.path.join(o.work, f"{graph}.{order}.ggnn")
+        subprocess.run([o.data, "reorder", path, files[order], "--by", order], check=True, capture_output=True)
+    times = {order: [] for order in files}
+    log = os.path.join(o.work, "order.json")
+    for turn in range(o.turns):
+        for order, file in files.items():
+            times[order].append(times_of(o.bench, file, o.threads, log))
+            print(f"{graph}, {order}, turn {turn + 1}: {times[order][-1]}", file=sys.stderr, flush=True)
+    for order in ORDERS:
+        os.remove(files[order])
+    return list(rows_of(graph, json_of(o.data, "info", path, "--json"), times, o.turns, o.threads))
+
+
+def main():
+    p = argparse.ArgumentParser(description="What an order of the nodes gains, in turns.")
+    p.add_argument("graphs", nargs="+", help=".ggnn files with 128 features and a split")
+    p.add_argument("--turns", type=int, default=5)
+    p.add_argument("--threads", type=int, default=2)
+    p.add_argument("--work", default=".", help="folder for the reordered files, removed in the end")
+    p.add_argument("--data", default=os.path.join(ROOT, "build", "ggnn-data"))
+    p.add_argument("--bench", default=os.path.join(ROOT, "build", "ggnn-bench"))
+    p.add_argument("--out", required=True, help="the CSV")
+    o = p.parse_args()
+    rows = [row for path in o.graphs for row in measure(path, o)]
+    with open(o.out, "w", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([COLUMNS, *rows])
+
+
+if __name__ == "__main__":
+    main()
