@@ -48,7 +48,7 @@ typedef struct { /* the command line */
     double  limit;                 /* seconds of a plug-in's call */
     const char* inputs;            /* of scale; NULL: the program's own */
     const char* with;              /* of cache, store and split: with.h; NULL: none */
-    bool    quick, once;
+    bool    quick, once, alone;
     bool    own;                   /* --rows: a user's own sizes in place of the graph */
     int64_t rows, degree, sources; /* of the user's block; sources 0: as many as rows */
     int64_t features, heads;       /* 0: the entry's usual ones */
@@ -86,7 +86,7 @@ typedef struct bench_case {
     bench_demand demand[BENCH_DEMANDS];
     bool        add;               /* the demands follow one another, so their times add up */
     bool        cold;              /* usually with empty caches, as each run has new data in earnest */
-    bool        rival;             /* what ours is compared with: left out by --once and --rows */
+    bool        rival;             /* what ours is compared with: left out by --once, --alone and --rows */
     bool        warmed;            /* no first run that does not count: the entry has seen to it */
 } bench_case;
 
@@ -156,7 +156,7 @@ typedef struct {
     bool (*open)(bench* b, bench_case* c, int64_t size);
 } bench_roof_kind;
 
-/* The best sample's amount a second; of unit "s": seconds. 0 with --once, or where the backend has none. */
+/* The best sample's amount a second; of unit "s": seconds. 0 with --once and --alone, or where the backend has none. */
 double bench_roof(bench* b, const char* name, int64_t size, int32_t threads);
 
 /* ---- backends ------------------------------------------------------------------------------------------ */

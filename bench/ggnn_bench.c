@@ -149,6 +149,7 @@ static options_result parse(bench* b, int argc, char** argv, const char** name, 
         {"reps", OPTION_INT, &o->reps, 1, BENCH_SAMPLES_MAX, "N", "samples a case, at least", NULL},
         {"min-time", OPTION_REAL, &o->min_time, 0, 1e6, "X", "seconds a case is sampled for, at least",
          &timed},
+        {"alone", OPTION_FLAG, &o->alone, 0, 0, NULL, "ours, with neither roofs nor plain versions: for files in turns (bench/order.py)", NULL},
         {"once", OPTION_FLAG, &o->once, 0, 0, NULL, "run each case once and nothing else: for perf and ncu",
          NULL},
         {NULL, OPTION_FLAG, NULL, 0, 0, NULL, NULL, NULL}};
@@ -163,8 +164,8 @@ static options_result parse(bench* b, int argc, char** argv, const char** name, 
     if (o->quick && !timed) o->min_time = .01;
     o->type = type;
     if (o->cold && o->warm) error_set(&b->why, "--cold and --warm contradict each other");
-    if (o->check && (o->once || o->own))
-        error_set(&b->why, "--check measures as the earlier run did: no --once, no --rows");
+    if (o->check && (o->once || o->alone || o->own))
+        error_set(&b->why, "--check measures as the earlier run did: no --once, no --alone, no --rows");
     if (limited && !o->plugin) error_set(&b->why, "--limit is of --plugin, which is not given");
     if (o->check && o->plugin) error_set(&b->why, "--check knows no plug-ins: no --plugin");
     check_names(o, &b->why);

@@ -284,7 +284,7 @@ double bench_roof(bench* b, const char* name, int64_t size, int32_t threads)
 {
     const bench_roof_kind* kind = roof_kind(b, name);
     bench_roof_value* v = find_roof(b, name, size, threads);
-    if (b->o.once || !kind) return 0;
+    if (b->o.once || b->o.alone || !kind) return 0;
     if (!v) v = add_roof(b, kind, size, threads);
     return v ? v->value : 0;
 }
@@ -361,7 +361,7 @@ static bool end_result(bench* b, bench_result* r, bool good)
 
 const bench_result* bench_measure(bench* b, const bench_case* c)
 {
-    if (c->rival && (b->o.once || b->o.own)) return NULL;
+    if (c->rival && (b->o.once || b->o.alone || b->o.own)) return NULL;
     bench_result* r = begin_result(b, c, b->state->num_results);
     if (!r) return NULL;
     return end_result(b, r, take_samples(b, r)) ? r : NULL;

@@ -3,6 +3,8 @@
 `ggnn-data reorder --by` writes it, by `ggnn-bench spmm`, one file after the other, again and again.
 
     python3 bench/order.py rmat.ggnn citation.ggnn cora.ggnn --work /tmp --out bench/results/order.csv
+    python3 bench/order.py --write           # the table of docs/DATA.md from bench/results/order.csv
+    python3 bench/plot.py --order bench/results/order.csv --out bench/results
 
 A row is a graph, an order and a case: the median of its times, that of the ratios of a turn, time as it is over
 time in that order, their quartiles, and what the model of `ggnn-data info` predicts by degree."""
@@ -16,6 +18,8 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PAGE = os.path.join(ROOT, "docs", "DATA.md")
+CSV = os.path.join(ROOT, "bench", "results", "order.csv")
 ORDERS = ["degree", "grouped", "community"]
 CASES = {"mean, graph, F 32": "F 32", "mean, graph, F 128": "F 128", "input hop": "input hop"}
 COLUMNS = "graph nodes edges order case turns threads ms ratio lower upper predicted".split()
@@ -27,7 +31,7 @@ def json_of(*command):
 
 def times_of(bench, path, threads, log):
     """Milliseconds of each case of a run."""
-    command = [bench, "spmm", "--data", path, "--threads", str(threads), "--json", log, "--reps", "3", "--min-time", "0.05"]
+    command = [bench, "spmm", "--data", path, "--threads", str(threads), "--json", log, "--alone"]
     subprocess.run(command, check=True, capture_output=True)
     with open(log) as file:
         results = json.load(file)["results"]
@@ -73,19 +77,58 @@ def measure(path, o):
     return list(rows_of(graph, json_of(o.data, "info", path, "--json"), times, o.turns, o.threads))
 
 
+# ---- the page ----
+
+
+def lines_of(path):
+    with open(path) as file:
+        return file.read().split("\n")
+
+
+def read_csv(path=CSV):
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def page(rows):
+    """The table: a line a graph and case, a column an order."""
+    lines = ["| graph | case | as it is | by degree | predicted | grouped | by community |", "|---|---|---|---|---|---|---|"]
+    of = {(r["graph"], r["case"], r["order"]): r for r in rows}
+    for graph, case in dict.fromkeys((r["graph"], r["case"]) for r in rows):
+        gain = [of[graph, case, order]["ratio"] for order in ORDERS]
+        guess = of[graph, case, "degree"]["predicted"]
+        lines.append(f"| {graph} | {case} | {of[graph, case, 'as it is']['ms']} ms | {gain[0]} | {guess} | {gain[1]} | {gain[2]} |")
+    return "\n".join(lines)
+
+
+def write_page(rows):
+    text = "\n".join(lines_of(PAGE))
+    begin = text.index("| graph | case | as it is |")
+    end = text.index("\n\n", begin)
+    with open(PAGE, "w") as file:
+        file.write(text[:begin] + page(rows) + text[end:])
+
+
 def main():
     p = argparse.ArgumentParser(description="What an order of the nodes gains, in turns.")
-    p.add_argument("graphs", nargs="+", help=".ggnn files with 128 features and a split")
+    p.add_argument("graphs", nargs="*", help=".ggnn files with 128 features and a split")
     p.add_argument("--turns", type=int, default=5)
     p.add_argument("--threads", type=int, default=2)
     p.add_argument("--work", default=".", help="folder for the reordered files, removed in the end")
     p.add_argument("--data", default=os.path.join(ROOT, "build", "ggnn-data"))
     p.add_argument("--bench", default=os.path.join(ROOT, "build", "ggnn-bench"))
-    p.add_argument("--out", required=True, help="the CSV")
+    p.add_argument("--out", default=CSV, help="the CSV")
+    p.add_argument("--write", action="store_true", help="write the table of docs/DATA.md, and measure nothing")
     o = p.parse_args()
-    rows = [row for path in o.graphs for row in measure(path, o)]
-    with open(o.out, "w", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows([COLUMNS, *rows])
+    if o.write:
+        return write_page(read_csv(o.out))
+    if not o.graphs:
+        p.error("no graphs are given")
+    rows = []
+    for path in o.graphs:  # written after each graph
+        rows += measure(path, o)
+        with open(o.out, "w", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows([COLUMNS, *rows])
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ Files are JSON, or lines (bench/README.md): of several runs in a file a picture 
                    and how far off published figures
     split-FILE.svg what a split moves, by partition          --split FILE ..., of ggnn-bench split
     roofline.svg   operations a second by operations a byte  --roofline FILE, of ggnn-bench; --out may name the picture
+    order.svg      what an order of the nodes gains          --order FILE.csv, of bench/order.py
     rivals.svg     how many times ours is as fast            --rivals, of bench/rivals/run.py
     loss.svg       loss against epochs, trained, validated   --log, of ggnn-train
 
@@ -24,6 +25,7 @@ Only what the files hold is drawn; each figure names the processor. Backgrounds 
 lines have a middle lightness."""
 
 import argparse
+import csv
 import itertools
 import json
 import os
@@ -577,6 +579,25 @@ def draw_split(result):
     )
 
 
+# ---- bench/order.py's results --------------------------------------------------------------------
+
+
+def draw_order(rows):
+    """A panel a graph: bars of each order for each case."""
+    graphs, cases, orders = (list(dict.fromkeys(r[k] for r in rows)) for k in ("graph", "case", "order"))
+    ratio = {(r["graph"], r["case"], r["order"]): float(r["ratio"]) for r in rows}
+    orders = [o for o in orders if o != "as it is"]
+    figure, places = plt.subplots(1, len(graphs), figsize=(3.2 * len(graphs), 2.6), sharey=True, squeeze=False)
+    for place, graph in zip(places[0], graphs):
+        beside(place, cases, lambda case, order: ratio[graph, case, order], orders, 1, COLOURS)
+        place.axvline(1, color=TEXT, linewidth=1)
+        place.grid(axis="y", visible=False)
+        place.set_xlabel("times as fast")
+        place.set_title(graph)
+    places[0][-1].legend(fontsize=8)
+    return figure
+
+
 # ---- rivals and training -------------------------------------------------------------------------
 
 
@@ -691,6 +712,7 @@ def options(argv=None):
     p.add_argument("--placements", nargs="+", default=[], help="JSON or lines of ggnn-bench store, a topology each")
     p.add_argument("--scale", help="JSON or lines of ggnn-bench scale")
     p.add_argument("--split", nargs="+", default=[], help="JSON or lines of ggnn-bench split")
+    p.add_argument("--order", help="CSV of bench/order.py")
     p.add_argument(
         "--rivals", nargs="+", help="results of bench/rivals/run.py; of the first one's graph later ones' rows replace its own"
     )
@@ -700,7 +722,7 @@ def options(argv=None):
     args = p.parse_args(argv)
     args.picture = "roofline"
     if args.out.endswith(".svg"):
-        others = [args.bench, args.hits, args.store, args.placements, args.scale, args.split, args.rivals, args.log]
+        others = [args.bench, args.hits, args.store, args.placements, args.scale, args.split, args.order, args.rivals, args.log]
         if not args.roofline or any(others):
             p.error(f"--out {args.out}: is one picture, of --roofline alone")
         folder, name = os.path.split(args.out)
@@ -746,6 +768,9 @@ def main(argv=None):
         figures["scale-time"] = draw_scale_time(result)
         figures["scale-checks"] = draw_scale_checks(result)
     of_runs(figures, "split", args.split, draw_split)
+    if args.order:
+        with open(args.order, newline="") as file:
+            figures["order"] = draw_order(list(csv.DictReader(file)))
     if args.rivals:
         figures["rivals"] = draw_rivals(of_graph([result for path in args.rivals for result in read(path, read_results)]))
     if args.log:

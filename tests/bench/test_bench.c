@@ -107,6 +107,7 @@ TEST(bad_values_name_the_option_and_the_value)
     CHECK_EQ(run("", "roof --cold --warm"), 2);
     CHECK(prints("err", "--cold and --warm"));
     CHECK_EQ(run("", "roof --check . --once"), 2);
+    CHECK_EQ(run("", "roof --check . --alone"), 2);
     CHECK_EQ(run("", "roof --nosuch"), 2);
 }
 
@@ -261,6 +262,17 @@ TEST(every_entry_is_measured_and_its_answers_compared)
                    count_of(json_member(root, "ratios")), json_number(json_member(root, "checks")));
         free(text);
     }
+}
+
+/* Samples of ours, as many as asked for, beside no roof and no rival. */
+TEST(alone_measures_ours_without_roofs_and_plain_versions)
+{
+    char line[2000], path[700];
+    snprintf(line, sizeof line, "spmm gather sddmm --quick --alone --data %s --reps 4 --min-time 0 --json %s", graph, folder_path(path, "alone.json"));
+    CHECK_EQ(run("", line), 0);
+    const char* text = folder_text("alone.json");
+    CHECK(strstr(text, "\"roofs\": []") && !strstr(text, "\"rival\": true") && strstr(text, "\"case\": \"mean, graph, F 32\""));
+    CHECK(!strstr(text, "\"repeats\": 0") && strstr(text, "input hop from the store") && strstr(text, "\"ratios\": []"));
 }
 
 TEST(own_sizes_run_once_and_alone)
@@ -969,6 +981,7 @@ int main(int argc, char** argv)
     RUN(reader_finds_members_and_elements);
     RUN(reader_refuses_what_is_no_json);
     RUN(help_lists_names_and_options);
+    RUN(alone_measures_ours_without_roofs_and_plain_versions);
     RUN(unknown_names_list_the_names);
     RUN(bad_values_name_the_option_and_the_value);
     RUN(failures_are_said_and_end_in_1);
