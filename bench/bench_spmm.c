@@ -139,6 +139,18 @@ static bool input_hop(bench* b, const bench_graph* g, const cpu_batch* batch)
     return bench_ratio(b, fused, two, "gather, then mean", 1.5);
 }
 
+/* That of the first mini-batch. */
+static bool spmm_hop(bench* b, const bench_graph* g)
+{
+    cpu_batch batch;
+    int64_t count;
+    ggnn_sampling how = cpu_sampling(g);
+    const ggnn_node* seeds = cpu_seeds(b, g, g->batch, &count);
+    if (!seeds || !cpu_batch_open(b, &batch, &g->graph, &how, seeds, g->batch, GGNN_UNIQUE_HASH)) return false;
+    cpu_batch_sample(&batch);
+    return input_hop(b, g, &batch);
+}
+
 /* ---- entries ------------------------------------------------------------------------------------------- */
 
 static bool own_spmm(bench* b)
@@ -162,34 +174,31 @@ static bool own_spmm(bench* b)
 bool bench_spmm(bench* b)
 {
     static const int32_t usual[] = {32, 100, 128, 256}, small[] = {32, 100};
-    const int32_t* width = b->o.quick ? small : usual;
+    const int32_t one = (int32_t)b->o.features, *width = one ? &one : b->o.quick ? small : usual;
+    const int widths = one ? 1 : b->o.quick ? 2 : 4;
     const bench_graph* g;
-    cpu_batch batch;
     ggnn_block whole;
-    int64_t counts[3], count, nodes;
+    int64_t counts[3], nodes;
     if (b->o.own) return own_spmm(b);
     if (!(g = bench_graph_of(b)) || !cpu_whole_graph(b, &whole, counts)) return false;
     nodes = g->graph.num_nodes;
-    float* inp = bench_new(b, (size_t)nodes * 256 * sizeof *inp, "rows");
-    float* weight = bench_new(b, (size_t)(g->graph.num_edges * 4) * sizeof *weight, "weights");
+    const int64_t floats = nodes * (one > 128 || !b->o.quick ? one > 256 ? one : 256 : 128);
+    float* inp = bench_new(b, (size_t)floats * sizeof *inp, "rows");
+    float* weight = bench_new(b, (size_t)(one ? 0 : g->graph.num_edges * 4) * sizeof *weight, "weights");
     if (!inp || !weight) return false;
-    bench_fill(inp, nodes * (b->o.quick ? 100 : 256), 1);
-    bench_fill(weight, g->graph.num_edges * 4, 2);
-    for (int i = 0; i < (b->o.quick ? 2 : 4); i++)
-        if (!spmm_width(b, &whole, "mean, graph", GGNN_MEAN, width[i], NULL, 1, inp, b->threads, true))
+    bench_fill(inp, one ? nodes * one : floats, 1);
+    for (int i = 0; i < widths; i++)
+        if (!spmm_width(b, &whole, "mean, graph", GGNN_MEAN, width[i], NULL, 1, inp, b->threads, !one))
             return false;
+    if (one) return spmm_hop(b, g);
+    bench_fill(weight, g->graph.num_edges * 4, 2);
     if (b->threads > 1 && !spmm_width(b, &whole, "mean, graph", GGNN_MEAN, 32, NULL, 1, inp, 1, false))
         return false;
     if (!spmm_width(b, &whole, "weighted, graph, 4 heads", GGNN_SUM, 128, weight, 4, inp, b->threads,
                     !b->o.quick) ||
         !spmm_width(b, &whole, "max, graph", GGNN_MAX, 32, NULL, 1, inp, b->threads, false))
         return false;
-    ggnn_sampling how = cpu_sampling(g);
-    const ggnn_node* seeds = cpu_seeds(b, g, g->batch, &count);
-    if (!seeds || !cpu_batch_open(b, &batch, &g->graph, &how, seeds, g->batch, GGNN_UNIQUE_HASH))
-        return false;
-    cpu_batch_sample(&batch);
-    return input_hop(b, g, &batch);
+    return spmm_hop(b, g);
 }
 
 /* ---- backward: the transpose, then a gather; beside a scatter ------------------------------------------ */

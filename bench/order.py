@@ -31,17 +31,14 @@ def json_of(*command):
 
 def times_of(bench, path, threads, log):
     """Milliseconds of each case of a run."""
-    command = [bench, "spmm", "--data", path, "--threads", str(threads), "--json", log, "--alone"]
-    subprocess.run(command, check=True, capture_output=True)
-    with open(log) as file:
-        results = json.load(file)["results"]
-    found = {}
-    for start, case in CASES.items():
-        same = [r for r in results if r["case"].startswith(start) and r["threads"] == threads and not r["rival"]]
-        plain = [r for r in same if not r["case"].endswith("fresh")]
-        if plain:
-            found[case] = 1e3 * statistics.median(plain[0]["samples"])
-    return found
+    results = []
+    for features in ("32", "128"):
+        command = [bench, "spmm", "--data", path, "--threads", str(threads), "--json", log, "--alone", "--features", features]
+        subprocess.run(command, check=True, capture_output=True)
+        with open(log) as file:
+            results += json.load(file)["results"]
+    samples = {name: [x for r in results if r["case"].startswith(name) for x in r["samples"]] for name in CASES}
+    return {CASES[name]: 1e3 * statistics.median(found) for name, found in samples.items()}
 
 
 def quartiles(values):

@@ -272,6 +272,10 @@ TEST(alone_measures_ours_without_roofs_and_plain_versions)
     CHECK_EQ(run("", line), 0);
     const char* text = folder_text("alone.json");
     CHECK(strstr(text, "\"roofs\": []") && !strstr(text, "\"rival\": true") && strstr(text, "\"case\": \"mean, graph, F 32\""));
+    snprintf(line, sizeof line, "spmm --quick --alone --features 40 --data %s --reps 1 --min-time 0", graph);
+    CHECK_EQ(run("", line), 0);
+    CHECK(prints("out", "mean, graph, F 40 ") && prints("out", "input hop") && !strstr(printed("out"), "weighted") && !strstr(printed("out"), "F 32 "));
+    text = folder_text("alone.json");
     CHECK(!strstr(text, "\"repeats\": 0") && strstr(text, "input hop from the store") && strstr(text, "\"ratios\": []"));
 }
 
