@@ -6,7 +6,7 @@
     python3 bench/order.py --write           # the table of docs/DATA.md from bench/results/order.csv
     python3 bench/plot.py --order bench/results/order.csv --out bench/results
 
-A row is a graph, an order and a case: the median of its times, that of the ratios of a turn, time as it is over
+A row is a graph, an order and a case: the median of its least times, that of the ratios of a turn, time as it is over
 time in that order, their quartiles, and what the model of `ggnn-data info` predicts by degree."""
 
 import argparse
@@ -30,7 +30,7 @@ def json_of(*command):
 
 
 def times_of(bench, path, threads, log):
-    """Milliseconds of each case of a run."""
+    """Milliseconds of each case of a run: the least, as what else runs only adds."""
     results = []
     for features in ("32", "128"):
         command = [bench, "spmm", "--data", path, "--threads", str(threads), "--json", log, "--alone", "--features", features]
@@ -38,7 +38,7 @@ def times_of(bench, path, threads, log):
         with open(log) as file:
             results += json.load(file)["results"]
     samples = {name: [x for r in results if r["case"].startswith(name) for x in r["samples"]] for name in CASES}
-    return {CASES[name]: 1e3 * statistics.median(found) for name, found in samples.items()}
+    return {CASES[name]: 1e3 * min(found) for name, found in samples.items()}
 
 
 def quartiles(values):
