@@ -87,14 +87,19 @@ def read_csv(path=CSV):
         return list(csv.DictReader(file))
 
 
+def shown(row):
+    return f"{row['ratio']} ({row['lower']}-{row['upper']})" if row["lower"] else row["ratio"]
+
+
 def page(rows):
-    """The table: a line a graph and case, a column an order."""
+    """The table: a line a graph and case, a column an order: the ratio, and its quartiles where there were turns enough."""
     lines = ["| graph | case | as it is | by degree | predicted | grouped | by community |", "|---|---|---|---|---|---|---|"]
     of = {(r["graph"], r["case"], r["order"]): r for r in rows}
     for graph, case in dict.fromkeys((r["graph"], r["case"]) for r in rows):
-        gain = [of[graph, case, order]["ratio"] for order in ORDERS]
+        gain = [shown(of[graph, case, order]) for order in ORDERS]
         guess = of[graph, case, "degree"]["predicted"]
-        lines.append(f"| {graph} | {case} | {of[graph, case, 'as it is']['ms']} ms | {gain[0]} | {guess} | {gain[1]} | {gain[2]} |")
+        cells = [graph, case, of[graph, case, "as it is"]["ms"] + " ms", gain[0], guess, gain[1], gain[2]]
+        lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 

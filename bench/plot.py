@@ -583,18 +583,24 @@ def draw_split(result):
 
 
 def draw_order(rows):
-    """A panel a graph: bars of each order for each case."""
+    """A panel a graph: bars of each order for each case, with lines from quartile to quartile."""
     graphs, cases, orders = (list(dict.fromkeys(r[k] for r in rows)) for k in ("graph", "case", "order"))
-    ratio = {(r["graph"], r["case"], r["order"]): float(r["ratio"]) for r in rows}
+    of = {(r["graph"], r["case"], r["order"]): r for r in rows}
     orders = [o for o in orders if o != "as it is"]
     figure, places = plt.subplots(1, len(graphs), figsize=(3.2 * len(graphs), 2.6), sharey=True, squeeze=False)
     for place, graph in zip(places[0], graphs):
-        beside(place, cases, lambda case, order: ratio[graph, case, order], orders, 1, COLOURS)
+        beside(place, cases, lambda c, o, g=graph: float(of[g, c, o]["ratio"]) if (g, c, o) in of else 0, orders, 1, COLOURS)
+        for bar, (order, case) in zip(place.patches, itertools.product(orders, cases)):
+            row = of.get((graph, case, order))
+            if row and row["lower"]:
+                at = bar.get_y() + bar.get_height() / 2
+                place.hlines(at, float(row["lower"]), float(row["upper"]), color=TEXT, linewidth=1)
         place.axvline(1, color=TEXT, linewidth=1)
         place.grid(axis="y", visible=False)
         place.set_xlabel("times as fast")
         place.set_title(graph)
-    places[0][-1].legend(fontsize=8)
+    names = places[0][0].get_legend_handles_labels()
+    figure.legend(*names, fontsize=8, ncols=len(orders), loc="lower center", bbox_to_anchor=(0.5, -0.2))
     return figure
 
 

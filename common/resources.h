@@ -17,7 +17,7 @@ int64_t resources_disk(const char* path);
 /* "1.62 GB", "512 B", into text, which is returned. */
 const char* resources_bytes(char text[24], int64_t bytes);
 
-/* Bytes of the first processor's caches by level, 1 to 3, by Linux: index0 .. hold level, kind and size ("32K"). 0: it does not say; of
-   level 2 then 1 MiB. */
+/* Bytes of the first processor's caches by level, 1 to 3, by Linux: index0 .. hold level, kind and size ("32K"). 0: it does
+   not say; of level 2 then 1 MiB. */
 void resources_caches(int64_t cache[4]);
 #endif

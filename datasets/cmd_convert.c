@@ -121,7 +121,8 @@ int convert_main(int argc, char** argv)
 {
     convert_options how = {.report = stdout};
     command given = {0};
-    int format = FORMAT_AUTO, loops = LOOPS_AUTO, columns = COLUMNS_AUTO, ids = IDS_NUMBERS, header = HEADER_AUTO, reorder = ORDER_NONE, arguments = 0, exit_code;
+    int format = FORMAT_AUTO, loops = LOOPS_AUTO, columns = COLUMNS_AUTO, ids = IDS_NUMBERS, header = HEADER_AUTO, arguments = 0, exit_code;
+    int reorder = ORDER_NONE;
     int64_t seed = 1;
     const char* path[2] = {"", ""};
     error why = {""};
@@ -161,8 +162,8 @@ int convert_main(int argc, char** argv)
         {"raw", OPTION_TEXT, &how.raw, 0, 0, "ARRAYS", "what arrays without headers in the folder IN are: see above", NULL},
         {"train", OPTION_TEXT, &given.train, 0, 0, "HOW[:SHARE]",
          "training nodes: uniform, or degree for the highest in-degrees; degree:.01 takes 1 %", NULL},
-        {"reorder", OPTION_CHOICE, &reorder, 0, 0, "none|" ORDER_METHODS, "number nodes by what makes sums over all neighbours fast, as ggnn-data reorder --by",
-         NULL},
+        {"reorder", OPTION_CHOICE, &reorder, 0, 0, "none|" ORDER_METHODS,
+         "number nodes by what makes sums over all neighbours fast, as ggnn-data reorder --by", NULL},
         {"seed", OPTION_INT, &seed, 0, 9e18, "N", "of everything random", NULL},
         {"memory", OPTION_BYTES, &how.memory, 1 << 20, 9e18, "BYTES",
          "to work in: more edges are sorted on the disk; default: 3/4 of what the machine has available", NULL},

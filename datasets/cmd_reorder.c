@@ -13,22 +13,24 @@
 #include "datasets/reorder.h"
 
 static const char text[] =
-    "Writes FILE's graph to OUT with node v called rank[v], by the ranking in FILE.rank (ggnn-data rank) or, --by, in an order that\n"
-    "makes sums over all neighbours fast:\n"
+    "Writes FILE's graph to OUT with node v called rank[v], by the ranking in FILE.rank (ggnn-data rank) or, --by, in an\n"
+    "order that makes sums over all neighbours fast:\n"
     ORDER_ABOUT
-    "What lies near is then the first rows and lists, and a look-up needs no table. Ids are other ids: samples, dropout and training\n"
-    "order differ from FILE's. external_id keeps what each node was called: its old id, or its old external id; names stay with their nodes.\n"
-    "old_id keeps its number, by which ggnn-train predict takes and writes nodes. Lists are sorted by id. A damaged section of FILE is\n"
-    "an error.";
+    "What lies near is then the first rows and lists, and a look-up needs no table. Ids are other ids: samples, dropout and\n"
+    "training order differ from FILE's. external_id keeps what each node was called: its old id, or its old external id;\n"
+    "names stay with their nodes. old_id keeps its number, by which ggnn-train predict takes and writes nodes. Lists are\n"
+    "sorted by id. A damaged section of FILE is an error.";
 
 /* Either option belongs to a ranking. */
 static bool settings_agree(int by, const char* path, int of, error* why)
 {
-    return !by || (!path && !of) || error_set(why, "--by %s computes an order: --ranking and --of are for one of a file", order_name[by]);
+    return !by || (!path && !of) ||
+           error_set(why, "--by %s computes an order: --ranking and --of are for one of a file", order_name[by]);
 }
 
 /* The number of each node, by the ranking r or, `made`, computed. NULL: an error. */
-static const ggnn_node* find_rank(const dataset* d, order_method by, const char* path, bool lists, ranking* r, ggnn_node** made, error* why)
+static const ggnn_node* find_rank(const dataset* d, order_method by, const char* path, bool lists, ranking* r,
+                                  ggnn_node** made, error* why)
 {
     const ggnn_graph g = dataset_graph(d);
     if (by == ORDER_NONE) return !ranking_open(r, path, d, why) ? NULL : lists ? r->lists : r->rows;
@@ -65,7 +67,8 @@ int reorder_main(int argc, char** argv)
         error_set(&why, "OUT %s: that is an input", argument[1]);
         return command_refused("reorder", &why);
     }
-    const bool good = dataset_open(&d, argument[0], &why) && (rank = find_rank(&d, (order_method)by, path, of, &r, &made, &why)) &&
+    const bool good = dataset_open(&d, argument[0], &why) &&
+                      (rank = find_rank(&d, (order_method)by, path, of, &r, &made, &why)) &&
                       dataset_check_sections(&d, false, &why) && reorder_write(argument[1], &d, rank, &why);
     if (good && as_json) {
         json_start(&j, stdout, true);
@@ -75,8 +78,12 @@ int reorder_main(int argc, char** argv)
         json_int(&j, "num_edges", d.num_edges);
         json_end_object(&j);
     } else if (good) {
-        printf("%s: %" PRId64 " nodes in the order of their %s, %" PRId64 " edges\n", printable(name, sizeof name, argument[1]), d.num_nodes,
-               by == ORDER_DEGREE ? "degrees" : by == ORDER_GROUPED ? "groups" : by ? "communities" : of ? "lists" : "rows", d.num_edges);
+        printf("%s: %" PRId64 " nodes in the order of their %s, %" PRId64 " edges\n",
+               printable(name, sizeof name, argument[1]), d.num_nodes,
+               by == ORDER_DEGREE    ? "degrees"
+               : by == ORDER_GROUPED ? "groups"
+               : by                  ? "communities"
+               : of ? "lists" : "rows", d.num_edges);
     }
     memory_free(made);
     ranking_close(&r);

@@ -226,7 +226,8 @@ static bool reorder(const char* from, const char* out, const convert_options* ho
 static bool convert_reordered(const char* in, const char* out, const convert_options* how, error* why)
 {
     char folder[SOURCE_PATH], between[SOURCE_PATH + 16];
-    if (snprintf(folder, sizeof folder, "%s.XXXXXX", out) >= (int)sizeof folder) return error_set(why, "%s: is too long a name", out);
+    if (snprintf(folder, sizeof folder, "%s.XXXXXX", out) >= (int)sizeof folder)
+        return error_set(why, "%s: is too long a name", out);
     unfinished_expect();
     const bool made = mkdtemp(folder) != NULL;
     unfinished_add(made ? folder : NULL);

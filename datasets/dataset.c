@@ -216,8 +216,8 @@ bool dataset_check_graph(const dataset* d, error* why)
 
 bool dataset_check_sections(dataset* d, bool graph_alone, error* why)
 {
-    static const char* const name[] = {"indptr", "indices", "weight", "feat", "edge_feat", "label", "split", "external_id", "old_id",
-                                       "external_name", "external_at"};
+    static const char* const name[] = {"indptr", "indices", "weight", "feat", "edge_feat", "label", "split", "external_id",
+                                       "old_id", "external_name", "external_at"};
     const size_t count = graph_alone ? 3 : sizeof name / sizeof *name;
     for (size_t i = 0; i < count; i++) {
         const ggnn_file_section* s = ggnn_file_find(&d->file, name[i]);
@@ -232,8 +232,8 @@ bool dataset_nodes_by_old_id(const dataset* d, ggnn_node* node, error* why)
     for (int64_t v = 0; d->old_id && v < d->num_nodes; v++) {
         const int64_t old = d->old_id[v];
         if (old < 0 || old >= d->num_nodes || node[old] >= 0)
-            return error_set(why, "%s: section 'old_id': %lld, of node %lld, is no node's number or another's, too", d->file.path, (long long)old,
-                             (long long)v);
+            return error_set(why, "%s: section 'old_id': %lld, of node %lld, is no node's number or another's, too",
+                             d->file.path, (long long)old, (long long)v);
         node[old] = (ggnn_node)v;
     }
     return true;

@@ -103,7 +103,8 @@ bool dataset_is_name(const char* name, int64_t length);
 /* Checks where names begin, and that they are names; not that they differ. Good without names, too. O(B). */
 bool dataset_check_names(const dataset* d, error* why);
 
-/* node (N): the node whose old number was i; i where the graph was not reordered. Numbers that are no permutation are an error. O(N). */
+/* node (N): the node whose old number was i; i where the graph was not reordered. Numbers that are no permutation are an
+   error. O(N). */
 bool dataset_nodes_by_old_id(const dataset* d, ggnn_node* node, error* why);
 
 /* The number by which users know node v. */

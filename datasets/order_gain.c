@@ -180,8 +180,8 @@ bool order_gain_count(order_misses m[ORDER_GAIN_WIDTHS], const ggnn_csc* csc, in
 
 /* ---- time ------------------------------------------------------------------------------------------------------ */
 
-/* What a miss adds, in reads of a line from the second-level cache: fitted to R-MAT by degree and to citation by community, 1 M nodes and
-   33.5 M edges each, at 32 and 128 columns, on two cores of an Intel Xeon. */
+/* What a miss adds, in reads of a line from the second-level cache: fitted to R-MAT by degree and to citation by community, 1 M
+   nodes and 33.5 M edges each, at 32 and 128 columns, on two cores of an Intel Xeon. */
 static const double FAR_LINE = 1.9, WALK = 4.2, FAR_WALK = 13;
 
 double order_gain_time(const order_misses* m, int64_t row_bytes)
@@ -257,8 +257,9 @@ bool order_gain_hint(char text[ORDER_HINT], const dataset* d)
     char name[4096];
     if (!order_gain_here(gain, d)) return false;
     if (gain[0] < ORDER_GAIN_LEAST && gain[1] < ORDER_GAIN_LEAST) return false;
-    snprintf(text, ORDER_HINT, "`ggnn-data reorder %s OUT.ggnn --by degree` would make a sum over all neighbours about %.1f times as fast at %d features, "
-             "%.1f times at %d (modelled: docs/DATA.md)", printable(name, sizeof name, d->file.path), gain[0], (int)order_gain_width[0], gain[1],
-             (int)order_gain_width[1]);
+    snprintf(text, ORDER_HINT,
+             "`ggnn-data reorder %s OUT.ggnn --by degree` would make a sum over all neighbours about %.1f times as fast at %d "
+             "features, %.1f times at %d (modelled: docs/DATA.md)",
+             printable(name, sizeof name, d->file.path), gain[0], (int)order_gain_width[0], gain[1], (int)order_gain_width[1]);
     return true;
 }

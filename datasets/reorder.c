@@ -42,7 +42,8 @@ static bool write_graph(job* r, error* why)
 {
     const dataset* d = r->data;
     const int64_t rows = d->num_nodes + 1;
-    ggnn_lists in = {d->num_nodes, d->num_edges, (int64_t*)d->csc.indptr, (ggnn_node*)d->csc.indices, (float*)d->csc.weight, NULL};
+    ggnn_lists in = {d->num_nodes, d->num_edges, (int64_t*)d->csc.indptr, (ggnn_node*)d->csc.indices, (float*)d->csc.weight,
+                     NULL};
     ggnn_lists out = in;
     ggnn_fault fault;
     out.indptr = ggnn_file_reserve(&r->out, "indptr", GGNN_FILE_I64, 1, &rows);

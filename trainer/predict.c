@@ -200,7 +200,8 @@ static bool check_row(const prediction* p, const float* row, int32_t cols, int64
     while (j < cols && isfinite(row[j])) j++;
     if (j == cols) return true;
     task_blame_features(p->task, &feature);
-    return error_set(why, "the output of node %lld is %g in column %d%s%s", (long long)dataset_old_id(&p->task->set, v), (double)row[j], (int)j, feature.text[0] ? ": " : "",
+    return error_set(why, "the output of node %lld is %g in column %d%s%s",
+                     (long long)dataset_old_id(&p->task->set, v), (double)row[j], (int)j, feature.text[0] ? ": " : "",
                      feature.text);
 }
 

@@ -1561,7 +1561,8 @@ TEST(verify_finds_a_flipped_byte_and_goes_on)
 
 /* ---- info, stats, export -------------------------------------------------------------------------------------- */
 
-#define NO_GAIN "  \"old_ids\": false,\n  \"gain_by_degree\": [\n    {\n      \"features\": 32,\n      \"gain\": 1\n    },\n    {\n      \"features\": 128,\n      \"gain\": 1\n    }\n  ],\n"
+#define NO_GAIN "  \"old_ids\": false,\n  \"gain_by_degree\": [\n    {\n      \"features\": 32,\n      \"gain\": 1\n    },\n" \
+                "    {\n      \"features\": 128,\n      \"gain\": 1\n    }\n  ],\n"
 
 TEST(files_without_a_graph_have_info_and_checksums)
 {

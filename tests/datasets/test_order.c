@@ -109,7 +109,7 @@ TEST(a_community_lies_in_one_piece)
         ggnn_node* rank = calloc((size_t)g->num_nodes, sizeof *rank);
         for (int by = ORDER_GROUPED; by <= ORDER_COMMUNITY; by++) {
             CHECK(order_nodes(rank, (order_method)by, &g->graph, "g", &why) && is_permutation(rank, g->num_nodes));
-            for (int64_t v = 0; v < g->num_nodes; v++) CHECK_EQ(rank[v] / 20, rank[v % cliques] / 20); /* all degrees are alike */
+            for (int64_t v = 0; v < g->num_nodes; v++) CHECK_EQ(rank[v] / 20, rank[v % cliques] / 20);
         }
         free(rank);
         random_graph_free(g);
@@ -182,7 +182,7 @@ TEST(misses_of_rows_that_are_read_once_are_counted_by_hand)
     for (int w = 0; w < ORDER_GAIN_WIDTHS; w++) {
         int64_t pages = 0, lines = 0, rows = 0;
         for (int64_t k = 0; k < PIECES; k++) {
-            const int64_t first = k * (N / PIECES), last = first + N / PIECES < N ? first + N / PIECES : N - 1; /* of N / PIECES + 1 */
+            const int64_t first = k * (N / PIECES), last = first + N / PIECES < N ? first + N / PIECES : N - 1;
             const int64_t row = 4 * order_gain_width[w];
             rows += last - first + 1;
             pages += last * row / PAGE - first * row / PAGE + 1;
@@ -194,7 +194,8 @@ TEST(misses_of_rows_that_are_read_once_are_counted_by_hand)
     }
 }
 
-static char graph[600], made[600], hubs[600]; /* hubs: R-MAT of which most rows of 128 columns miss in any core's second-level cache */
+/* hubs: R-MAT of which most rows of 128 columns miss in any core's second-level cache */
+static char graph[600], made[600], hubs[600];
 
 /* Made once. */
 static void make_hubs(void)
@@ -242,7 +243,8 @@ TEST(info_and_convert_hint_where_it_pays_and_are_silent_where_not)
     make_hubs();
     snprintf(line, sizeof line, "info %s", hubs);
     CHECK_EQ(run("", line), 0);
-    snprintf(words, sizeof words, "hint             `ggnn-data reorder %s OUT.ggnn --by degree` would make a sum over all neighbours about 1.", hubs);
+    snprintf(words, sizeof words,
+             "hint             `ggnn-data reorder %s OUT.ggnn --by degree` would make a sum over all neighbours about 1.", hubs);
     CHECK(prints("out", words));
     snprintf(line, sizeof line, "reorder %s %s --by degree", hubs, made);
     CHECK_EQ(run("", line), 0);
@@ -272,7 +274,8 @@ static void write_list(const char* path)
 {
     FILE* out = fopen(path, "w");
     for (int i = 0; i < 6000; i++)
-        fprintf(out, "%lld,%lld,%d\n", 7 + 3 * (long long)test_below(1 + test_below(900)), 7 + 3 * (long long)test_below(900), i % 9);
+        fprintf(out, "%lld,%lld,%d\n", 7 + 3 * (long long)test_below(1 + test_below(900)), 7 + 3 * (long long)test_below(900),
+                i % 9);
     fclose(out);
 }
 
@@ -356,7 +359,8 @@ TEST(old_ids_that_are_no_permutation_are_found)
         char line[1000];
         ggnn_file_writer w;
         CHECK(ggnn_file_create(&w, made) && ggnn_file_append(&w, "indptr", GGNN_FILE_I64, 1, &rows, indptr) &&
-              ggnn_file_append(&w, "indices", DATASET_NODE, 1, &edges, indices) && ggnn_file_append(&w, "old_id", GGNN_FILE_I64, 1, &nodes, old[i]) &&
+              ggnn_file_append(&w, "indices", DATASET_NODE, 1, &edges, indices) &&
+              ggnn_file_append(&w, "old_id", GGNN_FILE_I64, 1, &nodes, old[i]) &&
               ggnn_file_commit(&w));
         snprintf(line, sizeof line, "verify %s", made);
         CHECK_EQ(run("", line), i < 3);

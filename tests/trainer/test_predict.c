@@ -461,7 +461,8 @@ static void same_rows(const char* a, const char* b)
     free(y.v);
 }
 
-/* Who numbered nodes anew by convert gets rows and ids as without: of numbers that stay, of numbers that are compacted, of names. */
+/* Who numbered nodes anew by convert gets rows and ids as without: of numbers that stay, of numbers that are compacted, of
+   names. */
 TEST(a_reordered_graph_is_predicted_by_the_old_ids)
 {
     static const char* const how[] = {"--nodes 400", "", "--ids names --header no"};
@@ -473,24 +474,28 @@ TEST(a_reordered_graph_is_predicted_by_the_old_ids)
     for (int i = 0; i < 3; i++) {
         FILE* list = fopen("edges.txt", "w");
         test_seed(12);
-        for (int e = 0; e < 2400; e++) fprintf(list, "%d %d\n", 1000 * i + (int)test_below(1 + test_below(400)), 1000 * i + e % 400);
+        for (int e = 0; e < 2400; e++)
+            fprintf(list, "%d %d\n", 1000 * i + (int)test_below(1 + test_below(400)), 1000 * i + e % 400);
         fclose(list);
         static const char* const file[] = {"as.ggnn", "re.ggnn"};
         for (int k = 0; k < 2; k++)
-            CHECK_EQ(shell("$data convert edges.txt %s --from edges --undirected %s --random-features 16 --classes 5 --split 50:25:25 %s", file[k], how[i],
-                           k ? "--reorder grouped" : ""), 0);
+            CHECK_EQ(shell("$data convert edges.txt %s --from edges --undirected %s --random-features 16 --classes 5 "
+                           "--split 50:25:25 %s", file[k], how[i], k ? "--reorder grouped" : ""), 0);
         CHECK_EQ(shell("cmp -s as.ggnn re.ggnn"), 1);
         static const char* const nodes[] = {"", "--nodes test", "--nodes some.npy"};
         for (int j = 0; j < 3; j++) {
-            for (int k = 0; k < 2; k++) CHECK_EQ(trainf("predict --load c --data %s --eval full --out %s %s", file[k], k ? "q.npy" : "p.npy", nodes[j]), 0);
+            for (int k = 0; k < 2; k++)
+                CHECK_EQ(trainf("predict --load c --data %s --eval full --out %s %s", file[k], k ? "q.npy" : "p.npy", nodes[j]), 0);
             same_rows("p.npy", "q.npy");
         }
-        for (int k = 0; k < 2; k++) CHECK_EQ(trainf("predict --load c --data %s --eval full --out %s --write classes", file[k], k ? "q.csv" : "p.csv"), 0);
+        for (int k = 0; k < 2; k++)
+            CHECK_EQ(trainf("predict --load c --data %s --eval full --write classes --out %s", file[k], k ? "q.csv" : "p.csv"), 0);
         const char* other = heading[i][1] ? heading[i][1] : heading[i][0];
         CHECK(strncmp(folder_text("p.csv"), heading[i][0], strlen(heading[i][0])) == 0);
         CHECK(strncmp(folder_text("q.csv"), other, strlen(other)) == 0);
         /* what reorder added for who had no ids is the node's number again */
-        CHECK_EQ(shell("awk -F, 'NR > 1 && %d == 0 { if ($1 != $2) exit 1; sub(/,[^,]*/, \"\") } NR > 1' q.csv >q.txt && tail -n +2 p.csv | cmp - q.txt", i), 0);
+        CHECK_EQ(shell("awk -F, 'NR > 1 && %d == 0 { if ($1 != $2) exit 1; sub(/,[^,]*/, \"\") } NR > 1' q.csv >q.txt && "
+                       "tail -n +2 p.csv | cmp - q.txt", i), 0);
     }
 }
 
