@@ -2,9 +2,9 @@
 """order.py - what an order of the nodes gains, measured in turns: each graph as it is and as
 `ggnn-data reorder --by` writes it, by `ggnn-bench spmm`, one file after the other, again and again.
 
-    python3 bench/order.py rmat.ggnn citation.ggnn cora.ggnn --work /tmp --out bench/results/order.csv
-    python3 bench/order.py --write           # the table of docs/DATA.md from bench/results/order.csv
-    python3 bench/plot.py --order bench/results/order.csv --out bench/results
+    python3 bench/order.py rmat.ggnn citation.ggnn cora.ggnn --work /tmp --out bench/results/order/order.csv
+    python3 bench/order.py --write           # the table of docs/DATA.md from bench/results/order/order.csv
+    python3 bench/plot.py --order bench/results/order/order.csv --out bench/results
 
 A row is a graph, an order and a case: the median of its least times, that of the ratios of a turn, time as it is over
 time in that order, their quartiles, and what the model of `ggnn-data info` predicts by degree."""
@@ -19,7 +19,7 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PAGE = os.path.join(ROOT, "docs", "DATA.md")
-CSV = os.path.join(ROOT, "bench", "results", "order.csv")
+CSV = os.path.join(ROOT, "bench", "results", "order", "order.csv")
 ORDERS = ["degree", "grouped", "community"]
 CASES = {"mean, graph, F 32": "F 32", "mean, graph, F 128": "F 128", "input hop": "input hop"}
 COLUMNS = "graph nodes edges order case turns threads ms ratio lower upper predicted".split()

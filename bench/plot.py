@@ -728,7 +728,8 @@ def options(argv=None):
     args = p.parse_args(argv)
     args.picture = "roofline"
     if args.out.endswith(".svg"):
-        others = [args.bench, args.hits, args.store, args.placements, args.scale, args.split, args.order, args.rivals, args.log]
+        others = [args.bench, args.hits, args.store, args.placements, args.scale, args.split, args.order, args.rivals]
+        others.append(args.log)
         if not args.roofline or any(others):
             p.error(f"--out {args.out}: is one picture, of --roofline alone")
         folder, name = os.path.split(args.out)
