@@ -244,7 +244,8 @@ TEST(info_and_convert_hint_where_it_pays_and_are_silent_where_not)
     snprintf(line, sizeof line, "info %s", hubs);
     CHECK_EQ(run("", line), 0);
     snprintf(words, sizeof words,
-             "hint             `ggnn-data reorder %s OUT.ggnn --by degree` would make a sum over all neighbours about 1.", hubs);
+             "hint             `ggnn-data reorder %s OUT.ggnn --by degree` would make a sum over all neighbours about 1.",
+             hubs);
     CHECK(prints("out", words));
     snprintf(line, sizeof line, "reorder %s %s --by degree", hubs, made);
     CHECK_EQ(run("", line), 0);

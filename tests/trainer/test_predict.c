@@ -485,11 +485,11 @@ TEST(a_reordered_graph_is_predicted_by_the_old_ids)
         static const char* const nodes[] = {"", "--nodes test", "--nodes some.npy"};
         for (int j = 0; j < 3; j++) {
             for (int k = 0; k < 2; k++)
-                CHECK_EQ(trainf("predict --load c --data %s --eval full --out %s %s", file[k], k ? "q.npy" : "p.npy", nodes[j]), 0);
+                CHECK_EQ(trainf("predict --load c --data %s --out %s %s", file[k], k ? "q.npy" : "p.npy", nodes[j]), 0);
             same_rows("p.npy", "q.npy");
         }
         for (int k = 0; k < 2; k++)
-            CHECK_EQ(trainf("predict --load c --data %s --eval full --write classes --out %s", file[k], k ? "q.csv" : "p.csv"), 0);
+            CHECK_EQ(trainf("predict --load c --data %s --write classes --out %s", file[k], k ? "q.csv" : "p.csv"), 0);
         const char* other = heading[i][1] ? heading[i][1] : heading[i][0];
         CHECK(strncmp(folder_text("p.csv"), heading[i][0], strlen(heading[i][0])) == 0);
         CHECK(strncmp(folder_text("q.csv"), other, strlen(other)) == 0);
