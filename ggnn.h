@@ -4690,8 +4690,7 @@ static void ggnni_spmm_piece(void* context, int64_t piece)
     int32_t           offset[GGNNI_SEGMENT]; //
     const int         past_caches = width <= GGNNI_STREAMED_COLUMNS &&
                             ggnni_past_caches(s->out, s->ld_out * 4, *s->b->num_dst.n, width * 4);
-    const int64_t     room = past_caches ? GGNNI_STREAMED_COLUMNS / width : GGNNI_SEGMENT;
-    const int64_t     most = ggnni_min(GGNNI_SEGMENT, room); // lists at a time
+    const int64_t     most = past_caches ? GGNNI_STREAMED_COLUMNS / width : GGNNI_SEGMENT; // lists at a time
     ggnni_reader_init(&reader, s->b, s->source, 0, width * ggnn_type_bytes(s->type));
     if (s->source.from) reader.factor = s->scale.src;
     rows.ld = past_caches ? width : s->ld_out;
@@ -5391,22 +5390,19 @@ static const float* ggnni_gat_terms(const ggnni_gat* s, int64_t v, int64_t i)
     return s->y.term + ggnni_edge(s->b, s->b->indptr[v] + i - 1) * s->y.heads + s->head;
 }
 
-// el of a segment's entries, and their terms, side by side; -infinity in what is left of a vector.
-static void ggnni_gat_collect(const ggnni_gat* s, float* x, const ggnni_rows* rows, int64_t v, int64_t first)
+// el of a segment's entries side by side; -infinity in what is left of a vector. pass, lanes: constants of 4.
+GGNNI_INLINE void ggnni_gat_collect(const ggnni_gat* s, float* x, const ggnni_rows* rows, int32_t pass,
+                                    int32_t lanes)
 {
     const float*   el = s->y.el + s->head;
-    const int32_t  pass = s->pass, lanes = s->lanes, n = rows->n;
-    const int64_t  pitch = s->y.heads;
-    const int32_t *index = rows->index, *last = index + n + rows->ahead - 1;
-    for (int32_t i = 0, k; i < n; i++, index++) {
-        const float* from = el + *index * pitch;
-        GGNNI_PREFETCH(el + (index + 64 < last ? index[64] : *last) * pitch);
+    const int64_t  n = rows->n, last = n + rows->ahead - 1, pitch = s->y.heads;
+    for (int64_t i = 0, k; i < n; i++) {
+        const float* from = el + rows->index[i] * pitch;
+        GGNNI_PREFETCH(el + rows->index[ggnni_min(i + 64, last)] * pitch);
         for (k = 0; k + 4 <= pass; k += 4) memcpy(x + i * lanes + k, from + k, 4 * sizeof *x);
         for (; k < lanes; k++) x[i * lanes + k] = k < pass ? from[k] : -INFINITY;
     }
-    for (int32_t i = n * lanes; i % 16; i++) x[i] = -INFINITY;
-    for (int32_t i = 0; s->y.term && i < n; i++)
-        for (int32_t k = 0; k < pass; k++) x[i * lanes + k] += ggnni_gat_terms(s, v, first + i)[k];
+    for (int64_t i = n * lanes; i % 16; i++) x[i] = -INFINITY;
 }
 
 // Coefficients of a segment's entries as powers 2^(logit - most), `lanes` an entry, most raised to theirs;
@@ -5417,7 +5413,10 @@ static void ggnni_gat_powers(const ggnni_gat* s, float* power, float* most, floa
     const int64_t n = ((int64_t)rows->n * s->lanes + 15) & ~15;
     float         before[16];
     memcpy(before, most, sizeof before);
-    ggnni_gat_collect(s, power, rows, v, first);
+    if (s->pass == 4) ggnni_gat_collect(s, power, rows, 4, 4);
+    else ggnni_gat_collect(s, power, rows, s->pass, s->lanes);
+    for (int32_t i = 0; s->y.term && i < rows->n; i++)
+        for (int32_t k = 0; k < s->pass; k++) power[i * s->lanes + k] += ggnni_gat_terms(s, v, first + i)[k];
     s->loops->leaky(power, n, er, s->y.how.slope, most);
     ggnni_fold_greatest(most, s->lanes);
     for (int32_t k = 0; k < s->lanes; k++) keep[k] = first ? ggnn_exp2(before[k] - most[k]) : 1.0f;

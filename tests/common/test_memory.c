@@ -1,4 +1,7 @@
 /* The tools' one allocator. */
+#include <string.h>
+#include <unistd.h>
+
 #include "common/memory.h"
 #include "tests/test.h"
 
@@ -65,6 +68,30 @@ TEST(large_blocks_cost_only_what_is_touched)
     }
 }
 
+/* Does the mapping that holds `at` ask for huge pages? -1: the system does not say. */
+static int asks_for_huge_pages(const void* at)
+{
+    char          line[512];
+    unsigned long begin, end;
+    int           inside = 0, asks = -1;
+    FILE*         f = fopen("/proc/self/smaps", "r");
+    if (!f) return -1;
+    while (asks < 0 && fgets(line, sizeof line, f)) {
+        if (sscanf(line, "%lx-%lx ", &begin, &end) == 2) inside = begin <= (uintptr_t)at && (uintptr_t)at < end;
+        else if (inside && strncmp(line, "VmFlags:", 8) == 0) asks = strstr(line, " hg") != NULL;
+    }
+    fclose(f);
+    return asks;
+}
+
+TEST(large_blocks_begin_with_a_huge_page_and_ask_for_them)
+{
+    char* a = memory_new((size_t)1 << 30, "large block", &why);
+    CHECK(a != NULL && (uintptr_t)a % ((size_t)2 << 20) == 64);
+    if (access("/sys/kernel/mm/transparent_hugepage", F_OK) == 0) CHECK(asks_for_huge_pages(a) != 0);
+    memory_free(a);
+}
+
 /* A quarter of the addresses that a process has, ten times: each goes back. */
 TEST(large_blocks_are_given_back)
 {
@@ -102,6 +129,7 @@ int main(int argc, char** argv)
     RUN(blocks_are_zeroed_aligned_and_apart);
     RUN(resizing_keeps_what_fits_and_zeroes_the_rest);
     RUN(large_blocks_cost_only_what_is_touched);
+    RUN(large_blocks_begin_with_a_huge_page_and_ask_for_them);
     RUN(large_blocks_are_given_back);
     RUN(failure_names_what_was_for_how_much);
     return test_finish();
