@@ -3997,7 +3997,7 @@ static void ggnni_leaky_plain(float* x, int64_t n, const float* add, float slope
     }
 }
 
-static const float ggnni_zeros[16];
+static const float ggnni_zeros[16] = {0};
 static const float ggnni_ones[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 
 // Sixteen lanes that are heads 0 .. heads - 1, a power of two, again and again: as the first of each head is.
@@ -4399,10 +4399,10 @@ GGNN_API ggnn_status ggnn_permute(void* out, int64_t ld_out, const void* inp, in
 // ==== [8i] SPARSE
 // =============================================================================
 
-// How all the ops work. A target's list is cut into segments of 256 entries. For each, a reader says where
-// the rows are that the entries name - in a matrix or in a store, and those of the lists to come, for
-// prefetching - and one of the loops of [7i] runs over them: sum, max, dot. The loops know nothing of
-// blocks, so there are few of them, and every op that sums rows sums them alike.
+// How all the ops work. A target's list is cut into segments of 256 entries; short lists share one. A reader
+// says where the rows are that a segment's entries name - in a matrix or in a store, and those of the lists to
+// come, for prefetching - and one of the loops of [7i] runs over them: sum, max, dot. The loops know nothing
+// of blocks, so there are few of them, and every op that sums rows sums them alike.
 
 // ---- sums in segments -------------------------------------------------------------
 
