@@ -5742,10 +5742,10 @@ GGNNI_INLINE void GGNNI_V(ggnni_sum_group)(float* out, const ggnni_rows* r, int3
                                            int per, ggnn_type type, int by_index, int weighted, int chosen)
 {
     const int64_t  size = type == GGNN_F16 ? 2 : 4, begin = (k * r->width + c) * size;
-    const int64_t  stride = r->stride, pitch = r->pitch, ahead = r->ahead;
+    const int64_t  stride = r->coef ? r->stride : 0, pitch = r->pitch, ahead = r->ahead;
     const int32_t* index = r->index;
     const char*    base = by_index ? r->base + begin : NULL;
-    const float*   coef = weighted ? r->coef + k : NULL;
+    const float*   coef = r->coef ? r->coef + k : ggnni_ones;
     GGNNI_F        sum[16], zero = {0};
     int64_t        at[16];
     const int      off_lines = r->n > 0 && ggnni_off_lines(ggnni_row_of(r, 0), r->heads * r->width * size);
@@ -5787,19 +5787,19 @@ GGNNI_INLINE void GGNNI_V(ggnni_sum_group)(float* out, const ggnni_rows* r, int3
 }
 
 GGNNI_INLINE void GGNNI_V(ggnni_sum_typed)(float* out, const ggnni_rows* r, int32_t k, ggnn_type type,
-                                           int by_index, int weighted, int chosen)
+                                           int most, int by_index, int weighted, int chosen)
 {
     for (; k < r->heads; k++)
         for (int32_t c = 0, count; c < r->width; c += count * GGNN_SIMD_WIDTH) {
-            count = GGNNI_V(ggnni_group)(r->width - c, GGNN_SIMD_WIDTH == 16 ? 16 : 8); // half the registers
+            count = GGNNI_V(ggnni_group)(r->width - c, most);
             switch (count) {
             case 1: GGNNI_V(ggnni_sum_group)(out, r, k, c, 1, 0, type, by_index, weighted, chosen); break;
             case 2: GGNNI_V(ggnni_sum_group)(out, r, k, c, 2, 0, type, by_index, weighted, chosen); break;
             case 3: GGNNI_V(ggnni_sum_group)(out, r, k, c, 3, 0, type, by_index, weighted, chosen); break;
             case 4: GGNNI_V(ggnni_sum_group)(out, r, k, c, 4, 0, type, by_index, weighted, chosen); break;
-            case 6: GGNNI_V(ggnni_sum_group)(out, r, k, c, 6, 0, type, by_index, weighted, chosen); break;
-            case 8: GGNNI_V(ggnni_sum_group)(out, r, k, c, 8, 0, type, by_index, weighted, chosen); break;
-            default: GGNNI_V(ggnni_sum_group)(out, r, k, c, 16, 0, type, by_index, weighted, chosen); break;
+            case 6: if (most > 4) GGNNI_V(ggnni_sum_group)(out, r, k, c, 6, 0, type, by_index, weighted, chosen); break;
+            case 8: if (most > 4) GGNNI_V(ggnni_sum_group)(out, r, k, c, 8, 0, type, by_index, weighted, chosen); break;
+            default: if (most > 8) GGNNI_V(ggnni_sum_group)(out, r, k, c, 16, 0, type, by_index, weighted, chosen); break;
             }
         }
 }
@@ -5810,11 +5810,11 @@ GGNNI_INLINE void GGNNI_V(ggnni_sum_typed)(float* out, const ggnni_rows* r, int3
     {                                                                                                        \
         GGNNI_V(ggnni_sum_typed)(out, r, k, __VA_ARGS__);                                                    \
     }
-GGNNI_SUM_OF(ggnni_sum_halves, GGNN_F16, 0, r->coef != NULL, 0)
-GGNNI_SUM_OF(ggnni_sum_at, GGNN_F32, 0, r->coef != NULL, 0)
-GGNNI_SUM_OF(ggnni_sum_ones, GGNN_F32, 1, 0, 0)
-GGNNI_SUM_OF(ggnni_sum_weighted, GGNN_F32, 1, 1, 0)
-GGNNI_SUM_OF(ggnni_sum_chosen, GGNN_F32, 1, r->coef != NULL, 1)
+GGNNI_SUM_OF(ggnni_sum_halves, GGNN_F16, 4, 0, 1, 0)
+GGNNI_SUM_OF(ggnni_sum_at, GGNN_F32, GGNN_SIMD_WIDTH == 16 ? 16 : 8, 0, 1, 0) // half the registers
+GGNNI_SUM_OF(ggnni_sum_ones, GGNN_F32, GGNN_SIMD_WIDTH == 16 ? 16 : 8, 1, 0, 0)
+GGNNI_SUM_OF(ggnni_sum_weighted, GGNN_F32, GGNN_SIMD_WIDTH == 16 ? 16 : 8, 1, 1, 0)
+GGNNI_SUM_OF(ggnni_sum_chosen, GGNN_F32, 4, 1, 1, 1)
 #undef GGNNI_SUM_OF
 
 // Of heads that are whole vectors several at once.
