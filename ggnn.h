@@ -4400,9 +4400,9 @@ GGNN_API ggnn_status ggnn_permute(void* out, int64_t ld_out, const void* inp, in
 // =============================================================================
 
 // How all the ops work. A target's list is cut into segments of 256 entries; short lists share one. A reader
-// says where the rows are that a segment's entries name - in a matrix or in a store, and those of the lists to
-// come, for prefetching - and one of the loops of [7i] runs over them: sum, max, dot. The loops know nothing
-// of blocks, so there are few of them, and every op that sums rows sums them alike.
+// says where the rows are that a segment's entries name - in a matrix or in a store, and those of the lists
+// to come, for prefetching - and one of the loops of [7i] runs over them: sum, max, dot. The loops know
+// nothing of blocks, so there are few of them, and every op that sums rows sums them alike.
 
 // ---- sums in segments -------------------------------------------------------------
 
@@ -5786,6 +5786,8 @@ GGNNI_INLINE void GGNNI_V(ggnni_sum_group)(float* out, const ggnni_rows* r, int3
     }
 }
 
+#define GGNNI_SUM_GROUP(count)                                                                               \
+    GGNNI_V(ggnni_sum_group)(out, r, k, c, count, 0, type, by_index, weighted, chosen)
 GGNNI_INLINE void GGNNI_V(ggnni_sum_typed)(float* out, const ggnni_rows* r, int32_t k, ggnn_type type,
                                            int most, int by_index, int weighted, int chosen)
 {
@@ -5793,16 +5795,17 @@ GGNNI_INLINE void GGNNI_V(ggnni_sum_typed)(float* out, const ggnni_rows* r, int3
         for (int32_t c = 0, count; c < r->width; c += count * GGNN_SIMD_WIDTH) {
             count = GGNNI_V(ggnni_group)(r->width - c, most);
             switch (count) {
-            case 1: GGNNI_V(ggnni_sum_group)(out, r, k, c, 1, 0, type, by_index, weighted, chosen); break;
-            case 2: GGNNI_V(ggnni_sum_group)(out, r, k, c, 2, 0, type, by_index, weighted, chosen); break;
-            case 3: GGNNI_V(ggnni_sum_group)(out, r, k, c, 3, 0, type, by_index, weighted, chosen); break;
-            case 4: GGNNI_V(ggnni_sum_group)(out, r, k, c, 4, 0, type, by_index, weighted, chosen); break;
-            case 6: if (most > 4) GGNNI_V(ggnni_sum_group)(out, r, k, c, 6, 0, type, by_index, weighted, chosen); break;
-            case 8: if (most > 4) GGNNI_V(ggnni_sum_group)(out, r, k, c, 8, 0, type, by_index, weighted, chosen); break;
-            default: if (most > 8) GGNNI_V(ggnni_sum_group)(out, r, k, c, 16, 0, type, by_index, weighted, chosen); break;
+            case 1: GGNNI_SUM_GROUP(1); break;
+            case 2: GGNNI_SUM_GROUP(2); break;
+            case 3: GGNNI_SUM_GROUP(3); break;
+            case 4: GGNNI_SUM_GROUP(4); break;
+            case 6: if (most > 4) GGNNI_SUM_GROUP(6); break;
+            case 8: if (most > 4) GGNNI_SUM_GROUP(8); break;
+            default: if (most > 8) GGNNI_SUM_GROUP(16); break;
             }
         }
 }
+#undef GGNNI_SUM_GROUP
 
 // Each kind of rows apart: what one keeps in registers costs the others nothing.
 #define GGNNI_SUM_OF(name, ...)                                                                              \
