@@ -357,7 +357,8 @@ static void* come_late(void* context)
     return NULL;
 }
 
-TEST(waits_of_all_calls_are_added_up)
+/* Whether all three waits of both other ranks are counted. A busy machine may let a rank start late, which then waits less. */
+static bool waits_are_whole(void)
 {
     comm c[3];
     rank k[3];
@@ -370,9 +371,18 @@ TEST(waits_of_all_calls_are_added_up)
     for (int32_t r = 0; r < 3; r++) {
         const comm_cost is = c[r].cost;
         CHECK(k[r].result && is.bytes > 1000);
-        CHECK(is.waited - 20 >= (r == 1 ? 0 : .085) && is.seconds - 50 >= is.waited - 20 - 1e-9 && is.seconds - 50 <= all + 1e-9);
+        CHECK(is.waited >= 20 && is.seconds - 50 >= is.waited - 20 - 1e-9 && is.seconds - 50 <= all + 1e-9);
     }
+    const bool whole = c[0].cost.waited - 20 >= .085 && c[2].cost.waited - 20 >= .085;
     comm_close_threads(c, 3);
+    return whole;
+}
+
+TEST(waits_of_all_calls_are_added_up)
+{
+    int tries = 1;
+    while (!waits_are_whole() && tries < 20) tries++;
+    CHECK(tries < 20);
 }
 
 /* What mpirun of Open MPI, that of MPICH, and srun say; one process of one is alone. */
