@@ -5726,13 +5726,15 @@ GGNNI_INLINE void GGNNI_V(ggnni_columns)(int64_t* at, int count, int32_t left)
     }
 }
 
-// How many vectors the next group has: as few as hold what is left, `most` at most; never so many that less
-// than a vector is left, for whose columns the next would have to go back into this group's.
+// How many vectors the next group has: as few as hold what is left of those there is a loop for (1, 2, 4 where
+// `most` is 4; each costs compile time), `most` at most; never so many that less than a vector is left, for
+// whose columns the next would have to go back into this group's.
 GGNNI_INLINE int GGNNI_V(ggnni_group)(int32_t left, int most)
 {
     const int32_t count = (left + GGNN_SIMD_WIDTH - 1) / GGNN_SIMD_WIDTH;
     if (count <= 12 && most == 16) most = 8;
-    if (count > most) return left >= (most + 1) * GGNN_SIMD_WIDTH ? most : most == 4 ? 3 : 6;
+    if (count > most) return left >= (most + 1) * GGNN_SIMD_WIDTH ? most : most == 4 ? 2 : 6;
+    if (most == 4) return count <= 2 ? count : 4;
     return count <= 4 ? count : count <= 6 ? 6 : most;
 }
 
@@ -5797,7 +5799,7 @@ GGNNI_INLINE void GGNNI_V(ggnni_sum_typed)(float* out, const ggnni_rows* r, int3
             switch (count) {
             case 1: GGNNI_SUM_GROUP(1); break;
             case 2: GGNNI_SUM_GROUP(2); break;
-            case 3: GGNNI_SUM_GROUP(3); break;
+            case 3: if (most > 4) GGNNI_SUM_GROUP(3); break;
             case 4: GGNNI_SUM_GROUP(4); break;
             case 6: if (most > 4) GGNNI_SUM_GROUP(6); break;
             case 8: if (most > 4) GGNNI_SUM_GROUP(8); break;
@@ -5807,18 +5809,25 @@ GGNNI_INLINE void GGNNI_V(ggnni_sum_typed)(float* out, const ggnni_rows* r, int3
 }
 #undef GGNNI_SUM_GROUP
 
-// Each kind of rows apart: what one keeps in registers costs the others nothing.
+// Each kind of rows apart: what one keeps in registers costs the others nothing. Half the registers hold sums;
+// on x86 with vectors of four, which there hold short rows alone, fewer loops are compiled.
+#if GGNN_SIMD_WIDTH == 4 && defined(GGNNI_AVX)
+#define GGNNI_MOST 4
+#else
+#define GGNNI_MOST (GGNN_SIMD_WIDTH == 16 ? 16 : 8)
+#endif
 #define GGNNI_SUM_OF(name, ...)                                                                              \
     GGNNI_APART void GGNNI_V(name)(float* out, const ggnni_rows* r, int32_t k)                               \
     {                                                                                                        \
         GGNNI_V(ggnni_sum_typed)(out, r, k, __VA_ARGS__);                                                    \
     }
 GGNNI_SUM_OF(ggnni_sum_halves, GGNN_F16, 4, 0, 1, 0)
-GGNNI_SUM_OF(ggnni_sum_at, GGNN_F32, GGNN_SIMD_WIDTH == 16 ? 16 : 8, 0, 1, 0) // half the registers
-GGNNI_SUM_OF(ggnni_sum_ones, GGNN_F32, GGNN_SIMD_WIDTH == 16 ? 16 : 8, 1, 0, 0)
-GGNNI_SUM_OF(ggnni_sum_weighted, GGNN_F32, GGNN_SIMD_WIDTH == 16 ? 16 : 8, 1, 1, 0)
+GGNNI_SUM_OF(ggnni_sum_at, GGNN_F32, 4, 0, 1, 0)
+GGNNI_SUM_OF(ggnni_sum_ones, GGNN_F32, GGNNI_MOST, 1, 0, 0)
+GGNNI_SUM_OF(ggnni_sum_weighted, GGNN_F32, GGNNI_MOST, 1, 1, 0)
 GGNNI_SUM_OF(ggnni_sum_chosen, GGNN_F32, 4, 1, 1, 1)
 #undef GGNNI_SUM_OF
+#undef GGNNI_MOST
 
 // Of heads that are whole vectors several at once.
 GGNNI_APART void GGNNI_V(ggnni_sum_several)(float* out, const ggnni_rows* r)
@@ -5898,11 +5907,9 @@ GGNNI_HOT void GGNNI_V(ggnni_max)(float* out, int32_t* arg, const ggnni_rows* r,
             switch (count + (r->type == GGNN_F16 ? 4 : 0)) {
             case 1: GGNNI_V(ggnni_max_group)(out, arg, r, first, sign, k, c, 1, GGNN_F32); break;
             case 2: GGNNI_V(ggnni_max_group)(out, arg, r, first, sign, k, c, 2, GGNN_F32); break;
-            case 3: GGNNI_V(ggnni_max_group)(out, arg, r, first, sign, k, c, 3, GGNN_F32); break;
             case 4: GGNNI_V(ggnni_max_group)(out, arg, r, first, sign, k, c, 4, GGNN_F32); break;
             case 5: GGNNI_V(ggnni_max_group)(out, arg, r, first, sign, k, c, 1, GGNN_F16); break;
             case 6: GGNNI_V(ggnni_max_group)(out, arg, r, first, sign, k, c, 2, GGNN_F16); break;
-            case 7: GGNNI_V(ggnni_max_group)(out, arg, r, first, sign, k, c, 3, GGNN_F16); break;
             default: GGNNI_V(ggnni_max_group)(out, arg, r, first, sign, k, c, 4, GGNN_F16); break;
             }
         }
