@@ -5726,9 +5726,9 @@ GGNNI_INLINE void GGNNI_V(ggnni_columns)(int64_t* at, int count, int32_t left)
     }
 }
 
-// How many vectors the next group has: as few as hold what is left of those there is a loop for (1, 2, 4 where
-// `most` is 4; each costs compile time), `most` at most; never so many that less than a vector is left, for
-// whose columns the next would have to go back into this group's.
+// How many vectors the next group has: as few as hold what is left, `most` at most, and one of the few counts
+// that have a loop; never so many that less than a vector is left, for whose columns the next would have to go
+// back into this group's.
 GGNNI_INLINE int GGNNI_V(ggnni_group)(int32_t left, int most)
 {
     const int32_t count = (left + GGNN_SIMD_WIDTH - 1) / GGNN_SIMD_WIDTH;
@@ -5807,7 +5807,6 @@ GGNNI_INLINE void GGNNI_V(ggnni_sum_typed)(float* out, const ggnni_rows* r, int3
             }
         }
 }
-#undef GGNNI_SUM_GROUP
 
 // Each kind of rows apart: what one keeps in registers costs the others nothing. Half the registers hold sums;
 // on x86 with vectors of four, which there hold short rows alone, fewer loops are compiled.
@@ -5818,15 +5817,12 @@ GGNNI_INLINE void GGNNI_V(ggnni_sum_typed)(float* out, const ggnni_rows* r, int3
 #endif
 #define GGNNI_SUM_OF(name, ...)                                                                              \
     GGNNI_APART void GGNNI_V(name)(float* out, const ggnni_rows* r, int32_t k)                               \
-    {                                                                                                        \
-        GGNNI_V(ggnni_sum_typed)(out, r, k, __VA_ARGS__);                                                    \
-    }
+    { GGNNI_V(ggnni_sum_typed)(out, r, k, __VA_ARGS__); }
 GGNNI_SUM_OF(ggnni_sum_halves, GGNN_F16, 4, 0, 1, 0)
 GGNNI_SUM_OF(ggnni_sum_at, GGNN_F32, 4, 0, 1, 0)
 GGNNI_SUM_OF(ggnni_sum_ones, GGNN_F32, GGNNI_MOST, 1, 0, 0)
 GGNNI_SUM_OF(ggnni_sum_weighted, GGNN_F32, GGNNI_MOST, 1, 1, 0)
 GGNNI_SUM_OF(ggnni_sum_chosen, GGNN_F32, 4, 1, 1, 1)
-#undef GGNNI_SUM_OF
 #undef GGNNI_MOST
 
 // Of heads that are whole vectors several at once.
@@ -5897,11 +5893,8 @@ GGNNI_INLINE void GGNNI_V(ggnni_max_group)(float* out, int32_t* arg, const ggnni
 
 GGNNI_HOT void GGNNI_V(ggnni_max)(float* out, int32_t* arg, const ggnni_rows* r, int32_t first, float sign)
 {
-    if (r->width < GGNN_SIMD_WIDTH) {
-        GGNNI_NARROWER(ggnni_max)(out, arg, r, first, sign);
-        return;
-    }
-    for (int32_t k = 0; k < r->heads; k++)
+    if (r->width < GGNN_SIMD_WIDTH) GGNNI_NARROWER(ggnni_max)(out, arg, r, first, sign);
+    else for (int32_t k = 0; k < r->heads; k++)
         for (int32_t c = 0, count; c < r->width; c += count * GGNN_SIMD_WIDTH) {
             count = GGNNI_V(ggnni_group)(r->width - c, 4);
             switch (count + (r->type == GGNN_F16 ? 4 : 0)) {
