@@ -86,16 +86,17 @@ $(BUILD)/tests/%: $(BUILD)/tests/%.o $(ARCHIVE)
 	$(call short,LD,$@)$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
 $(BUILD)/tests/test_bench $(BUILD)/tests/test_bench_cache $(BUILD)/tests/test_bench_store $(BUILD)/tests/test_bench_split $(BUILD)/tests/test_bench_scale $(BUILD)/tests/test_bench_peer $(BUILD)/tests/test_bench_compare $(BUILD)/tests/test_bench_lines $(BUILD)/tests/test_bench_with: $(BUILD)/tests/%: $(BUILD)/tests/%.o $(BENCH_ARCHIVE) $(ARCHIVE)
 	$(call short,LD,$@)$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
-# plug-ins of ggnn-bench: the example's, and one that does wrong, of this version and of an old one
-$(BUILD)/bench_plugin.so: examples/bench_plugin.c
+# plug-ins of ggnn-bench: the examples, and one that does wrong, of this version and of an old one
+OWN_PLUGINS := $(BUILD)/bench_plugin.so $(BUILD)/bench_limit.so
+$(OWN_PLUGINS): $(BUILD)/%.so: examples/%.c
 BAD_PLUGINS := $(BUILD)/tests/bad_plugin.so $(addprefix $(BUILD)/tests/bad_plugin.so,.old .cuda)
 $(BAD_PLUGINS): tests/bench/bad_plugin.c
 $(BUILD)/tests/bad_plugin.so.old: CPPFLAGS += -DBAD_VERSION=0
 $(BUILD)/tests/bad_plugin.so.cuda: CPPFLAGS += -DBAD_CUDA=1
-$(BUILD)/bench_plugin.so $(BAD_PLUGINS): bench/plugin.h $(BUILD)/cc.flags
+$(OWN_PLUGINS) $(BAD_PLUGINS): bench/plugin.h $(BUILD)/cc.flags
 	@mkdir -p $(@D)
 	$(call short,CC,$<)$(CC) $(CPPFLAGS) $(CFLAGS) -fPIC -shared -o $@ $(filter %.c,$^) -lm
-$(BUILD)/tests/test_bench_plugin: | $(BUILD)/ggnn-bench $(BAD_PLUGINS) $(BUILD)/bench_plugin.so
+$(BUILD)/tests/test_bench_plugin: | $(BUILD)/ggnn-bench $(BAD_PLUGINS) $(OWN_PLUGINS)
 $(BUILD)/fuzz/%: $(BUILD)/tests/fuzz/%.o $(ARCHIVE)
 	@mkdir -p $(@D)
 	$(call short,LD,$@)$(CC) $(CFLAGS) $(if $(LIBFUZZER),-fsanitize=fuzzer) -o $@ $^ $(LDLIBS)

@@ -135,7 +135,7 @@ compile_c() {
         [ ! -x "$plain/train-fma" ] || $CC -I"$folder" $CFLAGS $flags -mfma -o "$folder/train-fma" "$from" -lm || return
     fi
     case $program in train | saved | edges | roles | train_parts | part | train_example | train_files | train_ends | mpi | signals | devices | tiers | division | builder | data | convert | foreign | names | edge_features | hostile | file | show | bench | bench_* | order | plan_tool | preprocess | explain | trace | combinations | predict) ;; *) return ;; esac
-    [ "$program" = bench_plugin ] && { ln -f "$plain"/tests/bad_plugin.so* "$folder/tests" && ln -f "$plain/bench_plugin.so" "$folder" || return; }
+    [ "$program" = bench_plugin ] && { ln -f "$plain"/tests/bad_plugin.so* "$folder/tests" && ln -f "$plain"/bench_plugin.so "$plain"/bench_limit.so "$folder" || return; }
     case $program in bench | bench_*) $CC $CFLAGS $flags -o "$folder/ggnn-bench" "$bench" $objects $archives $LDLIBS || return ;; esac
     $CC $CFLAGS $flags -o "$folder/ggnn-data" $data $objects $archives $LDLIBS &&
         $CC $CFLAGS $flags -o "$folder/ggnn-train" $train $objects $archives $LDLIBS

@@ -39,6 +39,20 @@ TEST(a_right_plug_in_is_timed_in_turns)
     CHECK(prints("out", "  mean, F 32: mine ") && prints("out", "  300 rows, F 32: mine "));
 }
 
+/* examples/bench_limit.c has two widths, and gives the right answers at both. */
+TEST(the_limits_kernels_are_right)
+{
+    static const char* const words[] = {"  mean, F 32: limit ",  "  mean, F 128: limit ",    "  dot, F 32: limit ",
+                                        "  300 rows, F 32: limit ", "  300 rows, F 128: limit ", "  4 heads of 32: limit "};
+    char narrow[4300], wide[4400];
+    snprintf(narrow, sizeof narrow, "spmm sddmm gather gat --plugin %s/bench_limit.so --quick --rows 300 --once", build);
+    CHECK_EQ(run("", narrow), 0);
+    for (int i = 0; i < 6; i++) CHECK(i == 1 || i == 4 || prints("out", words[i]));
+    snprintf(wide, sizeof wide, "spmm gather --plugin %s/bench_limit.so --quick --rows 300 --once --features 128", build);
+    CHECK_EQ(run("", wide), 0);
+    CHECK(prints("out", words[1]) && prints("out", words[4]));
+}
+
 /* Bytes by the minimal model: rows in and out, and an id; two offsets, a count, a seed, edges and sources. */
 TEST(bytes_are_those_of_a_gather_and_of_a_sample)
 {
@@ -147,6 +161,7 @@ int main(int argc, char** argv)
     snprintf(wrong, sizeof wrong, "%.600s/tests/bad_plugin.so", build);
     strcpy(tool + strlen(tool) - strlen("ggnn-data"), "ggnn-bench");
     RUN(a_right_plug_in_is_timed_in_turns);
+    RUN(the_limits_kernels_are_right);
     RUN(bytes_are_those_of_a_gather_and_of_a_sample);
     RUN(a_wrong_answer_has_no_time);
     RUN(a_sample_is_one_and_even);
