@@ -1746,11 +1746,8 @@ GGNN_HD ggnn_status ggnn_batch_bound(ggnn_batch* b, const ggnn_graph* g, const g
 // ==== [1i] BASE
 // =============================================================================
 
-// Runs body(context, i) for i in [0, n). Pieces never depend on the number of threads, and no two write the
-// same element, so neither do results. Serial inside a parallel region: a batch a thread is the outer loop
+// Runs body(context, i) for i in [0, n). Serial inside a parallel region: a batch a thread is the outer loop
 // there.
-typedef void ggnni_body(void* context, int64_t i);
-
 #if defined(_OPENMP) && !defined(GGNN_SERIAL)
 #define GGNNI_OPENMP
 #endif
@@ -1759,7 +1756,7 @@ typedef void ggnni_body(void* context, int64_t i);
 #include <omp.h>
 #endif
 #define GGNN_PARALLEL_FOR(n, body, context) ggnni_parallel_for(n, body, context)
-static void ggnni_parallel_for(int64_t n, ggnni_body* body, void* context)
+static void ggnni_parallel_for(int64_t n, void (*body)(void* context, int64_t i), void* context)
 {
 #ifdef GGNNI_OPENMP
     if (n > 1 && !omp_in_parallel()) {
@@ -1791,28 +1788,6 @@ static uint64_t ggnni_float_mode(void) { return 0; }
 static void     ggnni_set_float_mode(uint64_t mode) { (void)mode; }
 #endif
 
-typedef struct {
-    ggnni_body* body;
-    void*       context;
-    uint64_t    mode;
-} ggnni_job;
-
-static void ggnni_run_piece(void* context, int64_t i)
-{
-    const ggnni_job* job = (const ggnni_job*)context;
-    uint64_t         own = ggnni_float_mode();
-    if (own != job->mode) ggnni_set_float_mode(job->mode);
-    job->body(job->context, i);
-    if (own != job->mode) ggnni_set_float_mode(own);
-}
-
-static void ggnni_run(int64_t n, ggnni_body* body, void* context)
-{
-    ggnni_job job = {body, context, 0};
-    job.mode = ggnni_float_mode();
-    GGNN_PARALLEL_FOR(n, ggnni_run_piece, &job);
-}
-
 // A caller's mistake is an answer, in O(1), before anything is read or written; with NDEBUG too.
 #define GGNNI_REQUIRE(condition)                                                                             \
     do {                                                                                                     \
@@ -1843,8 +1818,7 @@ static int ggnni_transposed(const ggnn_block* t, const ggnn_block* b) // by its 
 static int64_t ggnni_min(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t ggnni_max(int64_t a, int64_t b) { return a > b ? a : b; }
 
-// How many pieces to cut `work` into: of at least `grain` each, so that starting a thread pays, and 64 at
-// most.
+// How many pieces to cut `work` into: of at least `grain` each, so that starting a thread pays; 64 at most.
 static int64_t ggnni_pieces(int64_t work, int64_t grain) { return ggnni_max(1, ggnni_min(64, work / grain)); }
 
 typedef struct {
@@ -1857,6 +1831,65 @@ static ggnni_range ggnni_cut(int64_t n, int64_t i, int64_t pieces)
     ggnni_range range = {n / pieces * i + ggnni_min(n % pieces, i),
                          n / pieces * (i + 1) + ggnni_min(n % pieces, i + 1)};
     return range;
+}
+
+// A block's lists are cut where rows + edges are even, so that no piece has too many hubs or empty lists.
+static int64_t ggnni_work(const ggnn_block* b)
+{
+    return *b->num_dst.n ? *b->num_dst.n + b->indptr[*b->num_dst.n] : 0;
+}
+static int64_t ggnni_list_at(const ggnn_block* b, int64_t work)
+{
+    int64_t low = 0, high = *b->num_dst.n;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (b->indptr[middle] + middle < work) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+static ggnni_range ggnni_cut_lists(const ggnn_block* b, int64_t i, int64_t pieces)
+{
+    ggnni_range share = ggnni_cut(ggnni_work(b), i, pieces), lists;
+    lists.begin = ggnni_list_at(b, share.begin);
+    lists.end = i + 1 < pieces ? ggnni_list_at(b, share.end) : *b->num_dst.n;
+    return lists;
+}
+
+// What is done to things [begin, end). No two write the same element, so results do not depend on the pieces.
+typedef void ggnni_body(void* context, int64_t begin, int64_t end);
+
+typedef struct {
+    ggnni_body*       body;
+    void*             context;
+    int64_t           n, pieces;
+    const ggnn_block* lists; // NULL: n things are cut
+    uint64_t          mode;
+} ggnni_job;
+
+static void ggnni_run_piece(void* context, int64_t i)
+{
+    const ggnni_job* job = (const ggnni_job*)context;
+    const uint64_t   own = ggnni_float_mode();
+    ggnni_range      all = ggnni_cut(job->n, i, job->pieces);
+    if (job->lists) all = ggnni_cut_lists(job->lists, i, job->pieces);
+    if (own != job->mode) ggnni_set_float_mode(job->mode);
+    job->body(job->context, all.begin, all.end);
+    if (own != job->mode) ggnni_set_float_mode(own);
+}
+
+static void ggnni_run(int64_t n, int64_t pieces, ggnni_body* body, void* context)
+{
+    ggnni_job job = {body, context, n, pieces, NULL, ggnni_float_mode()};
+    GGNN_PARALLEL_FOR(pieces, ggnni_run_piece, &job);
+}
+
+// Over the lists of b, whose edges have `width` columns.
+static void ggnni_run_lists(const ggnn_block* b, int32_t width, ggnni_body* body, void* context)
+{
+    ggnni_job job = {body, context, 0, ggnni_pieces(ggnni_work(b) * ((int64_t)width + 4), 1 << 14), b,
+                     ggnni_float_mode()};
+    GGNN_PARALLEL_FOR(job.pieces, ggnni_run_piece, &job);
 }
 
 #if defined(__GNUC__)
@@ -1972,7 +2005,7 @@ typedef struct {
     int              wide; // bytes of a key are 8
     const ggnn_node* value; // by edge; NULL: the row
     const int64_t*   row;   // (num_rows + 1)
-    int64_t          num_rows, num_keys, pieces;
+    int64_t          num_rows, num_keys;
     int              filling; // second pass
     const float*     weight_in;
     const int64_t*   position_in; // NULL: the edge's index
@@ -2031,17 +2064,16 @@ static void ggnni_sort_flush(ggnni_found_edges* found, const ggnni_sort* s)
     found->n = 0;
 }
 
-static void ggnni_sort_piece(void* context, int64_t piece)
+static void ggnni_sort_piece(void* context, int64_t begin, int64_t end)
 {
     const ggnni_sort* s = (const ggnni_sort*)context;
-    ggnni_range       keys = ggnni_cut(s->num_keys, piece, s->pieces);
     ggnni_found_edges found;
     found.n = 0;
     if (!s->filling)
-        memset(s->indptr + 1 + keys.begin, 0, (size_t)(keys.end - keys.begin) * sizeof *s->indptr);
+        memset(s->indptr + 1 + begin, 0, (size_t)(end - begin) * sizeof *s->indptr);
     for (int64_t row = 0; row < s->num_rows; row++)
         for (int64_t e = s->row[row]; e < s->row[row + 1];) {
-            e = ggnni_sort_find(&found, s, row, e, s->row[row + 1], keys.begin, keys.end);
+            e = ggnni_sort_find(&found, s, row, e, s->row[row + 1], begin, end);
             if (found.n == 256) ggnni_sort_flush(&found, s);
         }
     ggnni_sort_flush(&found, s);
@@ -2055,12 +2087,12 @@ static void ggnni_prefix_sum(int64_t* indptr, int64_t n) // counts at [1, n] bec
 
 static void ggnni_sort_run(ggnni_sort* s)
 {
-    s->pieces = ggnni_min(4, ggnni_pieces(s->row[s->num_rows], 1 << 14));
+    const int64_t pieces = ggnni_min(4, ggnni_pieces(s->row[s->num_rows], 1 << 14));
     s->filling = 0;
-    ggnni_run(s->pieces, ggnni_sort_piece, s);
+    ggnni_run(s->num_keys, pieces, ggnni_sort_piece, s);
     ggnni_prefix_sum(s->indptr, s->num_keys);
     s->filling = 1;
-    ggnni_run(s->pieces, ggnni_sort_piece, s);
+    ggnni_run(s->num_keys, pieces, ggnni_sort_piece, s);
     // each cursor stands at its list's end
     memmove(s->indptr + 1, s->indptr, (size_t)s->num_keys * sizeof *s->indptr);
     s->indptr[0] = 0;
@@ -2084,7 +2116,7 @@ static ggnn_status ggnni_check_run(ggnni_check* check, int64_t work, ggnni_body*
 {
     check->pieces = ggnni_pieces(work, 1 << 14);
     GGNN_ASSERT(check->pieces <= (int64_t)(sizeof check->found / sizeof check->found[0]));
-    ggnni_run(check->pieces, body, check);
+    ggnni_run(check->pieces, check->pieces, body, check); // of one piece each
     for (int64_t i = 0; i < check->pieces; i++) { // pieces are in node order, so the first found is the least
         const ggnni_found* found = &check->found[i];
         if (found->status != GGNN_OK)
@@ -2093,11 +2125,12 @@ static ggnn_status ggnni_check_run(ggnni_check* check, int64_t work, ggnni_body*
     return ggnni_fault(fault, GGNN_OK, NULL, -1, -1);
 }
 
-static void ggnni_check_ids_piece(void* context, int64_t piece)
+static void ggnni_check_ids_piece(void* context, int64_t piece, int64_t end)
 {
     ggnni_check* check = (ggnni_check*)context;
     ggnni_found* found = &check->found[piece];
     ggnni_range  ids = ggnni_cut(check->n, piece, check->pieces);
+    (void)end;
     found->status = GGNN_OK;
     for (int64_t e = ids.begin; e < ids.end; e++)
         if (check->id[e] < 0 || check->id[e] >= check->num_nodes) {
@@ -2177,12 +2210,13 @@ static ggnn_status ggnni_check_list(const ggnn_list* list, int64_t num_nodes, in
     return GGNN_OK;
 }
 
-static void ggnni_check_lists_piece(void* context, int64_t piece)
+static void ggnni_check_lists_piece(void* context, int64_t piece, int64_t end)
 {
     ggnni_check* check = (ggnni_check*)context;
     ggnni_found* found = &check->found[piece];
     ggnn_graph   g = *check->g;
     ggnni_range  nodes = ggnni_cut(check->n, piece, check->pieces);
+    (void)end;
     g.traffic = NULL; // checking is not traffic
     found->status = GGNN_OK;
     for (int64_t v = nodes.begin; v < nodes.end && found->status == GGNN_OK; v++) {
@@ -2435,7 +2469,6 @@ typedef struct {
     const ggnn_lists *in, *reverse;
     const ggnn_node*  rank;
     ggnni_pair*       pairs; // (num_edges)
-    int64_t           pieces;
     int               how;
 } ggnni_lists_job;
 
@@ -2461,12 +2494,11 @@ static void ggnni_sort_list(ggnn_lists* lists, int64_t begin, int64_t n, ggnni_p
     }
 }
 
-static void ggnni_sort_lists_piece(void* context, int64_t piece)
+static void ggnni_sort_lists_piece(void* context, int64_t begin, int64_t end)
 {
     const ggnni_lists_job* job = (const ggnni_lists_job*)context;
     ggnn_lists*            lists = job->out;
-    ggnni_range            nodes = ggnni_cut(lists->num_nodes, piece, job->pieces);
-    for (int64_t v = nodes.begin; v < nodes.end; v++)
+    for (int64_t v = begin; v < end; v++)
         ggnni_sort_list(lists, lists->indptr[v], lists->indptr[v + 1] - lists->indptr[v],
                         job->pairs + lists->indptr[v]);
 }
@@ -2480,9 +2512,8 @@ GGNN_API size_t ggnn_graph_sort_workspace_bytes(const ggnn_lists* lists)
 GGNN_API ggnn_status ggnn_graph_sort(ggnn_lists* lists, void* workspace)
 {
     GGNNI_REQUIRE(ggnni_lists_given(lists) && (workspace || lists->num_edges == 0));
-    ggnni_lists_job job = {lists, NULL, NULL, NULL, (ggnni_pair*)workspace, 1, 0};
-    job.pieces = ggnni_pieces(lists->num_edges, 1 << 12);
-    ggnni_run(job.pieces, ggnni_sort_lists_piece, &job);
+    ggnni_lists_job job = {lists, NULL, NULL, NULL, (ggnni_pair*)workspace, 0};
+    ggnni_run(lists->num_nodes, ggnni_pieces(lists->num_edges, 1 << 12), ggnni_sort_lists_piece, &job);
     return GGNN_OK;
 }
 
@@ -2525,20 +2556,18 @@ static int64_t ggnni_simplify_row(ggnn_lists* out, int64_t at, const ggnn_lists*
     return at - begin;
 }
 
-static void ggnni_simplify_count(void* context, int64_t piece)
+static void ggnni_simplify_count(void* context, int64_t begin, int64_t end)
 {
     const ggnni_lists_job* job = (const ggnni_lists_job*)context;
     ggnn_lists             counting = {0, 0, NULL, NULL, NULL, NULL};
-    ggnni_range            nodes = ggnni_cut(job->in->num_nodes, piece, job->pieces);
-    for (int64_t v = nodes.begin; v < nodes.end; v++)
+    for (int64_t v = begin; v < end; v++)
         job->out->indptr[v + 1] = ggnni_simplify_row(&counting, 0, job->in, job->reverse, v, job->how);
 }
 
-static void ggnni_simplify_fill(void* context, int64_t piece)
+static void ggnni_simplify_fill(void* context, int64_t begin, int64_t end)
 {
     const ggnni_lists_job* job = (const ggnni_lists_job*)context;
-    ggnni_range            nodes = ggnni_cut(job->in->num_nodes, piece, job->pieces);
-    for (int64_t v = nodes.begin; v < nodes.end; v++)
+    for (int64_t v = begin; v < end; v++)
         ggnni_simplify_row(job->out, job->out->indptr[v], job->in, job->reverse, v, job->how);
 }
 
@@ -2548,22 +2577,21 @@ GGNN_API ggnn_status ggnn_graph_simplify(ggnn_lists* out, const ggnn_lists* in, 
     GGNNI_REQUIRE(out && out->indptr && ggnni_lists_given(in) && (!reverse || ggnni_lists_given(reverse)));
     GGNNI_REQUIRE(!reverse || reverse->num_nodes == in->num_nodes);
     GGNNI_REQUIRE((how & ~(GGNN_DROP_DUPLICATES | GGNN_DROP_SELF_LOOPS | GGNN_ADD_SELF_LOOPS)) == 0);
-    ggnni_lists_job job = {out, in, reverse, NULL, NULL, 1, how};
-    job.pieces = ggnni_pieces(in->num_nodes + in->num_edges, 1 << 14);
-    ggnni_run(job.pieces, ggnni_simplify_count, &job);
+    ggnni_lists_job job = {out, in, reverse, NULL, NULL, how};
+    const int64_t   pieces = ggnni_pieces(in->num_nodes + in->num_edges, 1 << 14);
+    ggnni_run(in->num_nodes, pieces, ggnni_simplify_count, &job);
     ggnni_prefix_sum(out->indptr, in->num_nodes);
     out->num_nodes = in->num_nodes;
     out->num_edges = out->indptr[in->num_nodes];
-    if (out->indices) ggnni_run(job.pieces, ggnni_simplify_fill, &job);
+    if (out->indices) ggnni_run(in->num_nodes, pieces, ggnni_simplify_fill, &job);
     return GGNN_OK;
 }
 
-static void ggnni_reorder_piece(void* context, int64_t piece)
+static void ggnni_reorder_piece(void* context, int64_t begin, int64_t end)
 {
     const ggnni_lists_job* job = (const ggnni_lists_job*)context;
     const ggnn_lists*      in = job->in;
-    ggnni_range            nodes = ggnni_cut(in->num_nodes, piece, job->pieces);
-    for (int64_t v = nodes.begin; v < nodes.end; v++) {
+    for (int64_t v = begin; v < end; v++) {
         int64_t to = job->out->indptr[job->rank[v]];
         for (int64_t e = in->indptr[v]; e < in->indptr[v + 1]; e++, to++) {
             ggnni_put_edge(job->out, to, in, e);
@@ -2579,7 +2607,7 @@ GGNN_API ggnn_status ggnn_graph_reorder(ggnn_lists* out, const ggnn_lists* in, c
         return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "an array is NULL or a size out of range", -1, -1);
     if (in->num_nodes && (!rank || !seen))
         return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "rank or seen is NULL", -1, -1);
-    ggnni_lists_job job = {out, in, NULL, rank, NULL, 1, 0};
+    ggnni_lists_job job = {out, in, NULL, rank, NULL, 0};
     unsigned char*  taken = (unsigned char*)seen;
     ggnn_status     status = ggnni_check_built(in, fault);
     if (status != GGNN_OK) return status;
@@ -2592,8 +2620,7 @@ GGNN_API ggnn_status ggnn_graph_reorder(ggnn_lists* out, const ggnn_lists* in, c
     ggnni_prefix_sum(out->indptr, in->num_nodes);
     out->num_nodes = in->num_nodes;
     out->num_edges = in->num_edges;
-    job.pieces = ggnni_pieces(in->num_nodes + in->num_edges, 1 << 14);
-    ggnni_run(job.pieces, ggnni_reorder_piece, &job);
+    ggnni_run(in->num_nodes, ggnni_pieces(in->num_nodes + in->num_edges, 1 << 14), ggnni_reorder_piece, &job);
     return GGNN_OK;
 }
 
@@ -4224,7 +4251,6 @@ typedef struct {
     const ggnn_node*   id;
     const int64_t*     position; // of edges, in place of id
     const int64_t*     mark;     // in place of both
-    int64_t            n, pieces;
     int                past_caches;
     const ggnni_loops* loops;
 } ggnni_gather;
@@ -4251,22 +4277,19 @@ GGNNI_INLINE void ggnni_gather_row(const ggnni_gather* s, char* out, const char*
         s->loops->widen((float*)(void*)out, (const uint16_t*)(const void*)row, s->from->width);
     else if (s->as != s->from->type)
         ggnni_narrow((uint16_t*)(void*)out, (const float*)(const void*)row, s->from->width);
-    else if (s->past_caches)
-        s->loops->stream(out, row, bytes);
-    else
-        memcpy(out, row, (size_t)bytes);
+    else if (s->past_caches) s->loops->stream(out, row, bytes);
+    else memcpy(out, row, (size_t)bytes);
 }
 
 // by: a constant, so that there are three loops without a branch per row.
-GGNNI_INLINE void ggnni_gather_piece_by(const ggnni_gather* s, int64_t piece, int by)
+GGNNI_INLINE void ggnni_gather_piece_by(const ggnni_gather* s, int64_t begin, int64_t end, int by)
 {
     int64_t     bytes = s->from->width * ggnn_type_bytes(s->from->type), ahead = ggnni_rows_ahead(bytes);
-    ggnni_range rows = ggnni_cut(s->n, piece, s->pieces);
     const char* row[GGNNI_ROWS_AHEAD]; // a ring
-    for (int64_t i = rows.begin - ahead; i < rows.end; i++) {
-        const char*  now = i < rows.begin ? NULL : row[i & (GGNNI_ROWS_AHEAD - 1)]; // next may take its place
+    for (int64_t i = begin - ahead; i < end; i++) {
+        const char*  now = i < begin ? NULL : row[i & (GGNNI_ROWS_AHEAD - 1)]; // next may take its place
         const char** next = &row[(i + ahead) & (GGNNI_ROWS_AHEAD - 1)];
-        if (i + ahead < rows.end) {
+        if (i + ahead < end) {
             *next = ggnni_gathered_row(s, i + ahead, by);
             ggnni_prefetch_row(*next, bytes);
         }
@@ -4275,12 +4298,12 @@ GGNNI_INLINE void ggnni_gather_piece_by(const ggnni_gather* s, int64_t piece, in
     GGNNI_STREAMED();
 }
 
-GGNNI_HOT void ggnni_gather_piece(void* context, int64_t piece)
+GGNNI_HOT void ggnni_gather_piece(void* context, int64_t begin, int64_t end)
 {
     const ggnni_gather* s = (const ggnni_gather*)context;
-    if (s->mark) ggnni_gather_piece_by(s, piece, GGNNI_BY_MARK);
-    else if (s->position) ggnni_gather_piece_by(s, piece, GGNNI_BY_POSITION);
-    else ggnni_gather_piece_by(s, piece, GGNNI_BY_ID);
+    if (s->mark) ggnni_gather_piece_by(s, begin, end, GGNNI_BY_MARK);
+    else if (s->position) ggnni_gather_piece_by(s, begin, end, GGNNI_BY_POSITION);
+    else ggnni_gather_piece_by(s, begin, end, GGNNI_BY_ID);
 }
 
 // By id, by position or by mark: the others are NULL.
@@ -4291,11 +4314,10 @@ static ggnn_status ggnni_gather_rows(void* out, int64_t ld_out, ggnn_type as, co
     GGNNI_REQUIRE(n >= 0 && ggnni_store_given(from, n) && ggnni_type_known(as));
     GGNNI_REQUIRE(n == 0 || id || position || mark);
     GGNNI_REQUIRE(ggnni_matrix_given(out, ld_out, n, from->width));
-    ggnni_gather s = {(char*)out, ld_out * ggnn_type_bytes(as), as, from, id, position, mark, n, 0, 0,
+    ggnni_gather s = {(char*)out, ld_out * ggnn_type_bytes(as), as, from, id, position, mark, 0,
                       ggnni_choose_loops()};
     s.past_caches = ggnni_past_caches(out, s.pitch_out, n, from->width * ggnn_type_bytes(from->type));
-    s.pieces = ggnni_pieces(n * s.pitch_out, 1 << 15);
-    ggnni_run(s.pieces, ggnni_gather_piece, &s);
+    ggnni_run(n, ggnni_pieces(n * s.pitch_out, 1 << 15), ggnni_gather_piece, &s);
     if (from->traffic)
         for (int64_t i = 0; i < n; i++) {
             if (mark) from->traffic[ggnn_marked(mark[i]).slot]++;
@@ -4327,22 +4349,20 @@ typedef struct {
     int64_t*           mark;
     const ggnn_layout* at;
     const ggnn_node*   id;
-    int64_t            n, pieces;
 } ggnni_marks;
 
-static void ggnni_mark_piece(void* context, int64_t piece)
+static void ggnni_mark_piece(void* context, int64_t begin, int64_t end)
 {
     const ggnni_marks* s = (const ggnni_marks*)context;
-    ggnni_range        ids = ggnni_cut(s->n, piece, s->pieces);
-    for (int64_t i = ids.begin; i < ids.end; i++)
+    for (int64_t i = begin; i < end; i++)
         s->mark[i] = ggnn_mark_of(ggnn_locate(s->at, (int64_t)s->id[i]));
 }
 
 GGNN_API ggnn_status ggnn_mark(int64_t* mark, const ggnn_layout* at, const ggnn_node* id, int64_t n)
 {
     GGNNI_REQUIRE(at && ggnni_slots_marked(at->parts) && n >= 0 && (n == 0 || (mark && id)));
-    ggnni_marks s = {mark, at, id, n, ggnni_pieces(n, 1 << 12)};
-    ggnni_run(s.pieces, ggnni_mark_piece, &s);
+    ggnni_marks s = {mark, at, id};
+    ggnni_run(n, ggnni_pieces(n, 1 << 12), ggnni_mark_piece, &s);
     return GGNN_OK;
 }
 
@@ -4372,14 +4392,12 @@ typedef struct {
     const char*    inp;
     int64_t        pitch_out, pitch_inp, bytes;
     const int32_t* index;
-    int64_t        n, pieces;
 } ggnni_permute;
 
-static void ggnni_permute_piece(void* context, int64_t piece)
+static void ggnni_permute_piece(void* context, int64_t begin, int64_t end)
 {
     const ggnni_permute* s = (const ggnni_permute*)context;
-    ggnni_range          rows = ggnni_cut(s->n, piece, s->pieces);
-    for (int64_t i = rows.begin; i < rows.end; i++)
+    for (int64_t i = begin; i < end; i++)
         memcpy(s->out + i * s->pitch_out, s->inp + s->index[i] * s->pitch_inp, (size_t)s->bytes);
 }
 
@@ -4389,9 +4407,8 @@ GGNN_API ggnn_status ggnn_permute(void* out, int64_t ld_out, const void* inp, in
     GGNNI_REQUIRE(n >= 0 && ggnni_type_known(type) && (n == 0 || index));
     GGNNI_REQUIRE(ggnni_matrix_given(out, ld_out, n, width) && ggnni_matrix_given(inp, ld_inp, n, width));
     int64_t       size = ggnn_type_bytes(type);
-    ggnni_permute s = {(char*)out, (const char*)inp, ld_out * size, ld_inp * size, width * size, index, n, 0};
-    s.pieces = ggnni_pieces(n * s.bytes, 1 << 15);
-    ggnni_run(s.pieces, ggnni_permute_piece, &s);
+    ggnni_permute s = {(char*)out, (const char*)inp, ld_out * size, ld_inp * size, width * size, index};
+    ggnni_run(n, ggnni_pieces(n * s.bytes, 1 << 15), ggnni_permute_piece, &s);
     return GGNN_OK;
 }
 
@@ -4426,36 +4443,6 @@ static float ggnni_total(const ggnni_sum* s) { return s->total + s->part; }
 // ---- lists ----------------------------------------------------------------------------
 
 static int64_t ggnni_edge(const ggnn_block* b, int64_t e) { return b->edge ? b->edge[e] : e; }
-
-// The lists of one piece of work: cut where rows + edges are even, so that neither hubs nor empty lists pile
-// up in one.
-static int64_t ggnni_list_at(const ggnn_block* b, int64_t work)
-{
-    int64_t low = 0, high = *b->num_dst.n;
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (b->indptr[middle] + middle < work)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-static int64_t ggnni_work(const ggnn_block* b)
-{
-    return *b->num_dst.n ? *b->num_dst.n + b->indptr[*b->num_dst.n] : 0;
-}
-static int64_t ggnni_block_pieces(const ggnn_block* b, int32_t width)
-{
-    return ggnni_pieces(ggnni_work(b) * ((int64_t)width + 4), 1 << 14);
-}
-static ggnni_range ggnni_lists(const ggnn_block* b, int64_t piece, int64_t pieces)
-{
-    ggnni_range share = ggnni_cut(ggnni_work(b), piece, pieces), lists;
-    lists.begin = ggnni_list_at(b, share.begin);
-    lists.end = piece + 1 < pieces ? ggnni_list_at(b, share.end) : *b->num_dst.n;
-    return lists;
-}
 
 // Where rows are: u at base + u * pitch, or in a store by global id.
 typedef struct {
@@ -4567,7 +4554,6 @@ typedef struct {
     ggnni_source       edge;    // rows of edges, of messages
     ggnn_message       message; //
     ggnni_body*        body;    // NULL: ggnni_spmm_piece
-    int64_t            pieces;
     const ggnni_loops* loops;
 } ggnni_spmm;
 
@@ -4634,10 +4620,8 @@ static void ggnni_reduce_rows(const ggnni_spmm* s, float* out, int32_t* arg, ggn
         }
         rows->factor = factor;
     }
-    if (s->how == GGNN_MAX || s->how == GGNN_MIN)
-        ggnni_max_lists(s, out, arg, rows, first);
-    else
-        s->loops->sum(out, rows);
+    if (s->how == GGNN_MAX || s->how == GGNN_MIN) ggnni_max_lists(s, out, arg, rows, first);
+    else s->loops->sum(out, rows);
 }
 
 // What the targets of a segment say they chose, and the offsets by which they would name its source.
@@ -4678,10 +4662,9 @@ GGNNI_INLINE void ggnni_add_own(const ggnni_spmm* s, float* out, int64_t v)
     if (own) s->loops->blend(out, 1.0f, s->scale.self[v], own, s->type, s->heads * s->width);
 }
 
-static void ggnni_spmm_piece(void* context, int64_t piece)
+static void ggnni_spmm_piece(void* context, int64_t begin, int64_t end)
 {
     const ggnni_spmm* s = (const ggnni_spmm*)context;
-    ggnni_range       lists = ggnni_lists(s->b, piece, s->pieces);
     const int32_t     width = s->heads * s->width;
     ggnni_rows        rows = ggnni_rows_of(s->source, s->type, s->heads, s->width);
     float             coef[GGNNI_SEGMENT * GGNNI_HEADS], made[GGNNI_STREAMED_COLUMNS]; // to be streamed
@@ -4695,9 +4678,9 @@ static void ggnni_spmm_piece(void* context, int64_t piece)
     if (s->source.from) reader.factor = s->scale.src;
     rows.ld = past_caches ? width : s->ld_out;
     if (s->chosen) rows.chosen = number, rows.offset = offset;
-    for (int64_t v = lists.begin, some; v < lists.end; v += some) {
+    for (int64_t v = begin, some; v < end; v += some) {
         float* to = s->out + v * s->ld_out, *out = past_caches ? made : to;
-        some = ggnni_some_lists(&rows, &reader, v, ggnni_min(most, lists.end - v));
+        some = ggnni_some_lists(&rows, &reader, v, ggnni_min(most, end - v));
         for (int64_t l = 0; l < some; l++) ggnni_prefetch_own_row(s, v + some + l);
         int64_t first = rows.n = 0; // of lists that are all empty
         do {
@@ -4735,8 +4718,7 @@ static void ggnni_spmm_run(const ggnni_spmm* s, int32_t heads, int32_t width)
         else if (s->source.base) pass.source.base += byte;
         if (s->edge.base) pass.edge.base += byte;
         pass.loops = ggnni_choose_loops();
-        pass.pieces = ggnni_block_pieces(s->b, pass.heads * per_head);
-        ggnni_run(pass.pieces, s->body ? s->body : ggnni_spmm_piece, &pass);
+        ggnni_run_lists(s->b, pass.heads * per_head, s->body ? s->body : ggnni_spmm_piece, &pass);
     }
 }
 
@@ -4866,18 +4848,17 @@ static void ggnni_reduce_messages(const ggnni_spmm* s, ggnni_strip* strip, int64
     }
 }
 
-static void ggnni_messages_piece(void* context, int64_t piece)
+static void ggnni_messages_piece(void* context, int64_t begin, int64_t end)
 {
     const ggnni_spmm* s = (const ggnni_spmm*)context;
-    const ggnni_range lists = ggnni_lists(s->b, piece, s->pieces);
     const size_t      row = (size_t)(s->heads * s->width) * sizeof(float);
     ggnni_strip       strip;
-    for (int64_t v = lists.begin; v < lists.end; v++) {
-        const int64_t begin = s->b->indptr[v], n = s->b->indptr[v + 1] - begin;
+    for (int64_t v = begin; v < end; v++) {
+        const int64_t e = s->b->indptr[v], n = s->b->indptr[v + 1] - e;
         if (n == 0) memset(s->out + v * s->ld_out, 0, row);
         if (n == 0 && s->arg) memset(s->arg + v * s->ld_arg, 0xff, row);
         for (int64_t first = 0; first < n; first += GGNNI_SEGMENT)
-            ggnni_reduce_messages(s, &strip, v, begin + first, first, ggnni_segment_length(n - first));
+            ggnni_reduce_messages(s, &strip, v, e + first, first, ggnni_segment_length(n - first));
         ggnni_add_own(s, s->out + v * s->ld_out, v);
     }
 }
@@ -4912,7 +4893,6 @@ typedef struct {
     int64_t           ld_inp, ld_dout;
     const int32_t*    arg;
     int32_t           heads, width; // of a head
-    int64_t           pieces;
 } ggnni_edges_back;
 
 // Edge e of target v, the one at `offset` of its list.
@@ -4936,11 +4916,10 @@ GGNNI_HOT void ggnni_edge_back(const ggnni_edges_back* s, int64_t v, int64_t e, 
         if (arg[j] != offset) out[j] = 0;
 }
 
-static void ggnni_edges_back_piece(void* context, int64_t piece)
+static void ggnni_edges_back_piece(void* context, int64_t begin, int64_t end)
 {
     const ggnni_edges_back* s = (const ggnni_edges_back*)context;
-    const ggnni_range       lists = ggnni_lists(s->b, piece, s->pieces);
-    for (int64_t v = lists.begin; v < lists.end; v++)
+    for (int64_t v = begin; v < end; v++)
         for (int64_t e = s->b->indptr[v]; e < s->b->indptr[v + 1]; e++)
             ggnni_edge_back(s, v, e, (int32_t)(e - s->b->indptr[v]));
 }
@@ -4957,10 +4936,9 @@ GGNN_API ggnn_status ggnn_spmm_edges_back(float* dedge, int64_t ld_dedge, ggnn_m
     GGNNI_REQUIRE(message != GGNN_EDGE_TIMES || ggnni_matrix_given(inp, ld_inp, *b->num_src.n, width));
     GGNNI_REQUIRE(ggnni_matrix_given(dout, ld_dout, *b->num_dst.n, width));
     ggnni_edges_back s = {dedge, ld_dedge, message, b,   ggnni_no_scale(scale), weight, inp, dout, ld_inp,
-                          ld_dout, arg,    heads,   width / heads, 0};
+                          ld_dout, arg,    heads,   width / heads};
     if (message != GGNN_EDGE_TIMES) s.inp = dout, s.ld_inp = 0; // not read
-    s.pieces = ggnni_block_pieces(b, width);
-    ggnni_run(s.pieces, ggnni_edges_back_piece, &s);
+    ggnni_run_lists(b, width, ggnni_edges_back_piece, &s);
     return GGNN_OK;
 }
 
@@ -4987,14 +4965,12 @@ GGNN_API ggnn_status ggnn_scale_weights(float* inv, const ggnn_block* b, const f
 typedef struct {
     float*     inv_sqrt;
     ggnn_graph g;
-    int64_t    pieces;
 } ggnni_gcn_norm;
 
-static void ggnni_gcn_norm_piece(void* context, int64_t piece)
+static void ggnni_gcn_norm_piece(void* context, int64_t begin, int64_t end)
 {
     const ggnni_gcn_norm* s = (const ggnni_gcn_norm*)context;
-    ggnni_range           nodes = ggnni_cut(s->g.num_nodes, piece, s->pieces);
-    for (int64_t v = nodes.begin; v < nodes.end; v++) {
+    for (int64_t v = begin; v < end; v++) {
         // sqrtf in double, to the bit: clang's float_control does not reach calls, and a fast sqrtf is an
         // estimate
         float d = (float)(ggnn_neighbors(&s->g, (ggnn_node)v).degree + 1);
@@ -5005,9 +4981,9 @@ static void ggnni_gcn_norm_piece(void* context, int64_t piece)
 GGNN_API ggnn_status ggnn_gcn_norm(float* inv_sqrt, const ggnn_graph* g)
 {
     GGNNI_REQUIRE(ggnni_degrees_given(g) && (inv_sqrt || g->num_nodes == 0));
-    ggnni_gcn_norm s = {inv_sqrt, *g, ggnni_pieces(g->num_nodes, 1 << 12)};
+    ggnni_gcn_norm s = {inv_sqrt, *g};
     s.g.traffic = NULL; // set-up, not a batch
-    ggnni_run(s.pieces, ggnni_gcn_norm_piece, &s);
+    ggnni_run(g->num_nodes, ggnni_pieces(g->num_nodes, 1 << 12), ggnni_gcn_norm_piece, &s);
     return GGNN_OK;
 }
 
@@ -5037,15 +5013,13 @@ typedef struct {
     const float *      x, *y;
     int64_t            ld_x, ld_y;
     int32_t            heads, width; // of a head
-    int64_t            pieces;
     const ggnni_loops* loops;
 } ggnni_edges;
 
 static void ggnni_edges_run(ggnni_edges* s, ggnni_body* body, int32_t width)
 {
     s->loops = ggnni_choose_loops();
-    s->pieces = ggnni_block_pieces(s->b, width);
-    ggnni_run(s->pieces, body, s);
+    ggnni_run_lists(s->b, width, body, s);
 }
 
 // The dots of a segment's edges from e on, which do not lie side by side: head by head.
@@ -5059,18 +5033,17 @@ static void ggnni_dots_apart(const ggnni_edges* s, ggnni_rows rows, const float*
     }
 }
 
-static void ggnni_sddmm_dot(void* context, int64_t piece)
+static void ggnni_sddmm_dot(void* context, int64_t begin, int64_t end)
 {
     const ggnni_edges* s = (const ggnni_edges*)context;
-    ggnni_range        lists = ggnni_lists(s->b, piece, s->pieces);
     ggnni_rows         rows = ggnni_rows_of(ggnni_matrix(s->x, s->ld_x), GGNN_F32, s->heads, s->width);
     ggnni_reader       reader;
     ggnni_reader_init(&reader, s->b, ggnni_matrix(s->x, s->ld_x), 0,
                       s->heads * s->width * (int64_t)sizeof(float));
     rows.ld = s->ld_y;
-    for (int64_t v = lists.begin, some; v < lists.end; v += some) {
+    for (int64_t v = begin, some; v < end; v += some) {
         const float* y = s->y + v * s->ld_y;
-        some = ggnni_some_lists(&rows, &reader, v, lists.end - v);
+        some = ggnni_some_lists(&rows, &reader, v, end - v);
         for (int64_t first = 0; ggnni_segment(&rows, &reader, v, first); first += rows.n) {
             if (s->b->edge) ggnni_dots_apart(s, rows, y, s->b->indptr[v] + first);
             else s->loops->dot(s->out + (s->b->indptr[v] + first) * s->heads, y, &rows);
@@ -5078,11 +5051,10 @@ static void ggnni_sddmm_dot(void* context, int64_t piece)
     }
 }
 
-GGNNI_HOT void ggnni_sddmm_add(void* context, int64_t piece)
+GGNNI_HOT void ggnni_sddmm_add(void* context, int64_t begin, int64_t end)
 {
     const ggnni_edges* s = (const ggnni_edges*)context;
-    ggnni_range        lists = ggnni_lists(s->b, piece, s->pieces);
-    for (int64_t v = lists.begin; v < lists.end; v++) {
+    for (int64_t v = begin; v < end; v++) {
         for (int64_t e = s->b->indptr[v]; e < s->b->indptr[v + 1]; e++) {
             const float *x = s->x + s->b->indices[e] * s->ld_x, *y = s->y + v * s->ld_y;
             float*       out = s->out + ggnni_edge(s->b, e) * s->heads;
@@ -5100,17 +5072,15 @@ GGNN_API ggnn_status ggnn_sddmm(float* out, ggnn_edge_op how, const ggnn_block* 
     GGNNI_REQUIRE((how == GGNN_DOT || width == heads) && ggnni_per_edge(b, out));
     GGNNI_REQUIRE(ggnni_matrix_given(inp_src, ld_src, *b->num_src.n, width));
     GGNNI_REQUIRE(ggnni_matrix_given(inp_dst, ld_dst, *b->num_dst.n, width));
-    ggnni_edges s = {out,    b,     inp_src, inp_dst, ld_src,
-                     ld_dst, heads, width / heads, 0, NULL};
+    ggnni_edges s = {out, b, inp_src, inp_dst, ld_src, ld_dst, heads, width / heads, NULL};
     ggnni_edges_run(&s, how == GGNN_DOT ? ggnni_sddmm_dot : ggnni_sddmm_add, width);
     return GGNN_OK;
 }
 
-static void ggnni_edge_sum_piece(void* context, int64_t piece)
+static void ggnni_edge_sum_piece(void* context, int64_t begin, int64_t end)
 {
     const ggnni_edges* s = (const ggnni_edges*)context;
-    ggnni_range        lists = ggnni_lists(s->b, piece, s->pieces);
-    for (int64_t v = lists.begin; v < lists.end; v++) {
+    for (int64_t v = begin; v < end; v++) {
         for (int32_t k = 0; k < s->heads; k++) {
             ggnni_sum sum = {0, 0, 0};
             for (int64_t e = s->b->indptr[v]; e < s->b->indptr[v + 1]; e++)
@@ -5124,7 +5094,7 @@ GGNN_API ggnn_status ggnn_edge_sum(float* out, const ggnn_block* b, const float*
 {
     GGNNI_REQUIRE(ggnni_block_given(b, 0) && heads >= 1 && ggnni_per_edge(b, value));
     GGNNI_REQUIRE((out || *b->num_dst.n == 0));
-    ggnni_edges s = {out, b, value, NULL, 0, 0, heads, 1, 0, NULL};
+    ggnni_edges s = {out, b, value, NULL, 0, 0, heads, 1, NULL};
     ggnni_edges_run(&s, ggnni_edge_sum_piece, heads);
     return GGNN_OK;
 }
@@ -5154,12 +5124,11 @@ static void ggnni_softmax_list(const ggnni_edges* s, int64_t v, int32_t k)
     for (int64_t e = begin; e < end; e++) s->out[ggnni_edge(s->b, e) * s->heads + k] *= inv;
 }
 
-static void ggnni_softmax_piece(void* context, int64_t piece)
+static void ggnni_softmax_piece(void* context, int64_t begin, int64_t end)
 {
     const ggnni_edges* s = (const ggnni_edges*)context;
-    ggnni_range        lists = ggnni_lists(s->b, piece, s->pieces);
     int                in_turn = s->loops->softmax && !s->b->edge && 16 % s->heads == 0;
-    for (int64_t v = lists.begin; v < lists.end; v++) {
+    for (int64_t v = begin; v < end; v++) {
         int64_t first = s->b->indptr[v], n = s->b->indptr[v + 1] - first;
         if (in_turn && n > 0)
             s->loops->softmax(s->out + first * s->heads, s->x + first * s->heads, n, s->heads);
@@ -5171,16 +5140,15 @@ GGNN_API ggnn_status ggnn_edge_softmax(float* out, const ggnn_block* b, const fl
 {
     GGNNI_REQUIRE(ggnni_block_given(b, 0) && heads >= 1 && ggnni_per_edge(b, out));
     GGNNI_REQUIRE(ggnni_per_edge(b, logit));
-    ggnni_edges s = {out, b, logit, NULL, 0, 0, heads, 1, 0, NULL};
+    ggnni_edges s = {out, b, logit, NULL, 0, 0, heads, 1, NULL};
     ggnni_edges_run(&s, ggnni_softmax_piece, 4 * heads);
     return GGNN_OK;
 }
 
-static void ggnni_softmax_back_piece(void* context, int64_t piece)
+static void ggnni_softmax_back_piece(void* context, int64_t begin, int64_t end)
 {
     const ggnni_edges* s = (const ggnni_edges*)context;
-    ggnni_range        lists = ggnni_lists(s->b, piece, s->pieces);
-    for (int64_t v = lists.begin; v < lists.end; v++) {
+    for (int64_t v = begin; v < end; v++) {
         for (int32_t k = 0; k < s->heads; k++) {
             ggnni_sum sum = {0, 0, 0};
             for (int64_t e = s->b->indptr[v]; e < s->b->indptr[v + 1]; e++) {
@@ -5200,7 +5168,7 @@ GGNN_API ggnn_status ggnn_edge_softmax_back(float* dlogit, const ggnn_block* b, 
 {
     GGNNI_REQUIRE(ggnni_block_given(b, 0) && heads >= 1 && ggnni_per_edge(b, dlogit));
     GGNNI_REQUIRE(ggnni_per_edge(b, out) && ggnni_per_edge(b, dout));
-    ggnni_edges s = {dlogit, b, out, dout, 0, 0, heads, 1, 0, NULL};
+    ggnni_edges s = {dlogit, b, out, dout, 0, 0, heads, 1, NULL};
     ggnni_edges_run(&s, ggnni_softmax_back_piece, 2 * heads);
     return GGNN_OK;
 }
@@ -5212,22 +5180,21 @@ GGNN_API ggnn_status ggnn_edge_softmax_back(float* dlogit, const ggnn_block* b, 
 typedef struct {
     float *            el, *dz, *datt;
     const float *      z, *att, *del;
-    int64_t            ld_z, ld_dz, n, pieces;
+    int64_t            ld_z, ld_dz, n;
     int32_t            heads, width; // of a head
     const ggnni_loops* loops;
 } ggnni_scores;
 
-static void ggnni_scores_piece(void* context, int64_t piece)
+static void ggnni_scores_piece(void* context, int64_t begin, int64_t end)
 {
     const ggnni_scores* s = (const ggnni_scores*)context;
-    ggnni_range         all = ggnni_cut(s->n, piece, s->pieces);
     ggnni_rows          rows = ggnni_rows_of(ggnni_matrix(s->z, s->ld_z), GGNN_F32, s->heads, s->width);
     int32_t             in_turn[GGNNI_SEGMENT];
     for (int32_t i = 0; i < GGNNI_SEGMENT; i++) in_turn[i] = i;
     rows.index = in_turn;
-    for (int64_t u = all.begin; u < all.end; u += rows.n) {
+    for (int64_t u = begin; u < end; u += rows.n) {
         rows.base = (const char*)(s->z + u * s->ld_z);
-        rows.n = ggnni_segment_length(all.end - u);
+        rows.n = ggnni_segment_length(end - u);
         s->loops->dot(s->el + u * s->heads, s->att, &rows);
     }
 }
@@ -5237,19 +5204,15 @@ GGNN_API ggnn_status ggnn_scores(float* el, const float* z, int64_t ld_z, const 
 {
     GGNNI_REQUIRE(n >= 0 && ggnni_heads_given(heads, width) && width > 0 && (n == 0 || (el && att)));
     GGNNI_REQUIRE(ggnni_matrix_given(z, ld_z, n, width));
-    ggnni_scores s = {el,   NULL, NULL, z, att, NULL,
-                      ld_z, 0,    n,    0, heads, width / heads, NULL};
-    s.loops = ggnni_choose_loops();
-    s.pieces = ggnni_pieces(n * width, 1 << 14);
-    ggnni_run(s.pieces, ggnni_scores_piece, &s);
+    ggnni_scores s = {el, NULL, NULL, z, att, NULL, ld_z, 0, n, heads, width / heads, ggnni_choose_loops()};
+    ggnni_run(n, ggnni_pieces(n * width, 1 << 14), ggnni_scores_piece, &s);
     return GGNN_OK;
 }
 
-static void ggnni_scores_dz(void* context, int64_t piece)
+static void ggnni_scores_dz(void* context, int64_t begin, int64_t end)
 {
     const ggnni_scores* s = (const ggnni_scores*)context;
-    ggnni_range         rows = ggnni_cut(s->n, piece, s->pieces);
-    for (int64_t u = rows.begin; u < rows.end; u++)
+    for (int64_t u = begin; u < end; u++)
         for (int32_t k = 0; k < s->heads; k++)
             s->loops->blend(s->dz + u * s->ld_dz + k * s->width, 1.0f, s->del[u * s->heads + k],
                             s->att + k * s->width, GGNN_F32, s->width);
@@ -5264,13 +5227,14 @@ static int32_t ggnni_stripe(int32_t columns)
 }
 
 // A stripe of datt, over all rows in order, segment by segment: threads divide outputs, never a sum.
-static void ggnni_scores_datt(void* context, int64_t piece)
+static void ggnni_scores_datt(void* context, int64_t piece, int64_t past)
 {
     const ggnni_scores* s = (const ggnni_scores*)context;
     int32_t             columns = s->heads * s->width, stripe = ggnni_stripe(columns);
     int32_t             first = (int32_t)piece * stripe, end = (int32_t)ggnni_min(first + stripe, columns);
     ggnni_rows          rows = ggnni_rows_of(ggnni_matrix(s->z, s->ld_z), GGNN_F32, 1, 0);
     int32_t             in_turn[GGNNI_SEGMENT];
+    (void)past; // the stripe behind
     for (int32_t i = 0; i < GGNNI_SEGMENT; i++) in_turn[i] = i;
     memset(s->datt + first, 0, (size_t)(end - first) * sizeof *s->datt);
     rows.index = in_turn;
@@ -5294,12 +5258,11 @@ GGNN_API ggnn_status ggnn_scores_back(float* dz, int64_t ld_dz, float* datt, con
     GGNNI_REQUIRE(n >= 0 && ggnni_heads_given(heads, width) && width > 0 && datt);
     GGNNI_REQUIRE(n == 0 || (del && att));
     GGNNI_REQUIRE(ggnni_matrix_given(z, ld_z, n, width) && ggnni_matrix_given(dz, ld_dz, n, width));
-    ggnni_scores s = {NULL, dz,    datt, z, att,   del,
-                      ld_z, ld_dz, n,    0, heads, width / heads, NULL};
+    ggnni_scores s = {NULL, dz, datt, z, att, del, ld_z, ld_dz, n, heads, width / heads, NULL};
     s.loops = ggnni_choose_loops();
-    s.pieces = ggnni_pieces(n * width, 1 << 14);
-    ggnni_run(s.pieces, ggnni_scores_dz, &s);
-    ggnni_run((width + ggnni_stripe(width) - 1) / ggnni_stripe(width), ggnni_scores_datt, &s);
+    const int64_t stripes = (width + ggnni_stripe(width) - 1) / ggnni_stripe(width);
+    ggnni_run(n, ggnni_pieces(n * width, 1 << 14), ggnni_scores_dz, &s);
+    ggnni_run(stripes, stripes, ggnni_scores_datt, &s);
     return GGNN_OK;
 }
 
@@ -5334,7 +5297,6 @@ typedef struct {
     int32_t            width;          // of a head
     uint32_t           threshold;      // of dropout,
     float              kept;           // and the factor of what it leaves
-    int64_t            pieces;
     const ggnni_loops* loops;
 } ggnni_gat;
 
@@ -5445,15 +5407,14 @@ static void ggnni_gat_row(const ggnni_gat* s, ggnni_reader* reader, int64_t v)
     for (int32_t k = 0; k < s->pass; k++) s->y.lse[at + k] = most[k] + ggnn_log2(sum[k]);
 }
 
-static void ggnni_gat_piece(void* context, int64_t piece)
+static void ggnni_gat_piece(void* context, int64_t begin, int64_t end)
 {
     const ggnni_gat* s = (const ggnni_gat*)context;
-    ggnni_range      lists = ggnni_lists(s->b, piece, s->pieces);
     int64_t          pass = s->pass * s->width, first = s->head * s->width;
     ggnni_reader     reader;
-    ggnni_reader_init(&reader, s->b, ggnni_matrix(s->y.z + first, s->y.ld_z), lists.end,
+    ggnni_reader_init(&reader, s->b, ggnni_matrix(s->y.z + first, s->y.ld_z), end,
                       pass * (int64_t)sizeof(float));
-    for (int64_t v = lists.begin; v < lists.end; v++) ggnni_gat_row(s, &reader, v);
+    for (int64_t v = begin; v < end; v++) ggnni_gat_row(s, &reader, v);
 }
 
 // Runs body over pieces of b's lists, for GGNNI_HEADS heads at a time.
@@ -5462,8 +5423,7 @@ static void ggnni_gat_run(ggnni_gat* s, ggnni_body* body, const ggnn_block* b)
     for (s->head = 0; s->head < s->y.heads; s->head += GGNNI_HEADS) {
         s->pass = (int32_t)ggnni_min(s->y.heads - s->head, GGNNI_HEADS);
         for (s->lanes = 1; s->lanes < s->pass;) s->lanes *= 2;
-        s->pieces = ggnni_block_pieces(b, s->pass * (s->width + 8));
-        ggnni_run(s->pieces, body, s);
+        ggnni_run_lists(b, s->pass * (s->width + 8), body, s);
     }
 }
 
@@ -5490,14 +5450,13 @@ GGNN_API ggnn_status ggnn_gat(const ggnn_gat_layer* y)
 // sum over b's lists of what was left in dlogit, where target v's entries, itself first, begin at indptr[v] +
 // v.
 
-static void ggnni_gat_delta(void* context, int64_t piece)
+static void ggnni_gat_delta(void* context, int64_t begin, int64_t end)
 {
     const ggnni_gat* s = (const ggnni_gat*)context;
-    ggnni_range      lists = ggnni_lists(s->b, piece, s->pieces);
     const int64_t    first = s->head * s->width;
     ggnni_rows rows = ggnni_rows_of(ggnni_matrix(s->y.out + first, s->y.ld_out), GGNN_F32, s->pass, s->width);
     rows.n = 1;
-    for (int64_t v = lists.begin; v < lists.end; v++) {
+    for (int64_t v = begin; v < end; v++) {
         const int32_t at = (int32_t)v;
         rows.index = &at;
         s->loops->dot(s->y.delta + v * s->y.heads + s->head, s->dout + v * s->ld_dout + first, &rows);
@@ -5517,11 +5476,10 @@ static void ggnni_gat_dterm(const ggnni_gat* s, int64_t v)
     }
 }
 
-static void ggnni_gat_der(void* context, int64_t piece)
+static void ggnni_gat_der(void* context, int64_t begin, int64_t end)
 {
     const ggnni_gat* s = (const ggnni_gat*)context;
-    ggnni_range      lists = ggnni_lists(s->b, piece, s->pieces);
-    for (int64_t v = lists.begin; v < lists.end; v++) {
+    for (int64_t v = begin; v < end; v++) {
         for (int32_t k = s->head; k < s->head + s->pass; k++) {
             ggnni_sum sum = {0, 0, 0};
             for (int64_t i = s->b->indptr[v] + v; i <= s->b->indptr[v + 1] + v; i++)
@@ -5611,15 +5569,14 @@ static void ggnni_gat_back_row(const ggnni_gat* s, ggnni_reader* reader, int64_t
     for (int32_t k = 0; k < s->pass; k++) s->y.del[u * s->y.heads + s->head + k] = ggnni_total(&del[k]);
 }
 
-static void ggnni_gat_back_piece(void* context, int64_t piece)
+static void ggnni_gat_back_piece(void* context, int64_t begin, int64_t end)
 {
     const ggnni_gat* s = (const ggnni_gat*)context;
-    ggnni_range      lists = ggnni_lists(s->t, piece, s->pieces);
     int64_t          pass = s->pass * s->width, first = s->head * s->width;
     ggnni_reader     reader;
     ggnni_reader_init(&reader, s->t, ggnni_matrix(s->dout + first, s->ld_dout), *s->b->num_dst.n,
                       pass * (int64_t)sizeof(float));
-    for (int64_t u = lists.begin; u < lists.end; u++) ggnni_gat_back_row(s, &reader, u);
+    for (int64_t u = begin; u < end; u++) ggnni_gat_back_row(s, &reader, u);
 }
 
 GGNN_API ggnn_status ggnn_gat_back(float* dz, int64_t ld_dz, const ggnn_block* transpose,
@@ -5726,8 +5683,8 @@ GGNNI_INLINE void GGNNI_V(ggnni_columns)(int64_t* at, int count, int32_t left)
     }
 }
 
-// How many vectors the next group has: as few as hold what is left, `most` at most, and one of the few counts
-// that have a loop; never so many that less than a vector is left, for whose columns the next would have to go
+// How many vectors the next group has: as few as hold what is left, `most` at most, one of the counts that
+// have a loop; never so many that less than a vector is left, for whose columns the next would have to go
 // back into this group's.
 GGNNI_INLINE int GGNNI_V(ggnni_group)(int32_t left, int most)
 {
@@ -5808,8 +5765,8 @@ GGNNI_INLINE void GGNNI_V(ggnni_sum_typed)(float* out, const ggnni_rows* r, int3
         }
 }
 
-// Each kind of rows apart: what one keeps in registers costs the others nothing. Half the registers hold sums;
-// on x86 with vectors of four, which there hold short rows alone, fewer loops are compiled.
+// Each kind of rows apart: what one keeps in registers costs the others nothing. Half the registers hold
+// sums; on x86 with vectors of four, which there hold short rows alone, fewer loops are compiled.
 #if GGNN_SIMD_WIDTH == 4 && defined(GGNNI_AVX)
 #define GGNNI_MOST 4
 #else
