@@ -36,6 +36,27 @@ INLINE void prefetch(const float* row, int width)
     for (int j = 0; j < width; j += 16) __builtin_prefetch(row + j);
 }
 
+INLINE vec larger(vec a, vec b)
+{
+    const lanes a_is = a > b;
+    return (vec)(((lanes)a & a_is) | ((lanes)b & ~a_is));
+}
+
+/* Lane j of the result: the sum, the largest, of lanes j, j + 4, j + 8 .. */
+#if defined(__AVX512F__)
+INLINE vec halves(vec a) { return __builtin_shufflevector(a, a, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7); }
+INLINE vec fours(vec a) { return __builtin_shufflevector(a, a, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11); }
+INLINE vec total(vec a) { return a += halves(a), a + fours(a); }
+INLINE vec largest(vec a) { return a = larger(a, halves(a)), larger(a, fours(a)); }
+#elif defined(__AVX__)
+INLINE vec fours(vec a) { return __builtin_shufflevector(a, a, 4, 5, 6, 7, 0, 1, 2, 3); }
+INLINE vec total(vec a) { return a + fours(a); }
+INLINE vec largest(vec a) { return larger(a, fours(a)); }
+#else
+INLINE vec total(vec a) { return a; }
+INLINE vec largest(vec a) { return a; }
+#endif
+
 /* The first list v with indptr[v] + v >= wanted: pieces of equally many lists and edges. */
 static int64_t piece(const bench_lists* l, int64_t i, int64_t pieces)
 {
@@ -111,17 +132,11 @@ INLINE void dot_32(const bench_sddmm_job* job, int64_t v)
     for (int64_t e = job->lists.indptr[v]; e < job->lists.indptr[v + 1]; e++) {
         const float* row = job->src + job->lists.indices[e] * INT64_C(32);
         vec          products = {0};
-        float        part[V];
         prefetch(job->src + source(&job->lists, e + EDGES_AHEAD) * 32, 32);
         UNROLL
         for (int j = 0; j < 32 / V; j++) products += own[j] * load(row + j * V);
-        store(part, products);
-        UNROLL
-        for (int half = V / 2; half > 0; half /= 2) {
-            UNROLL
-            for (int j = 0; j < half; j++) part[j] += part[j + half];
-        }
-        job->out[e] = part[0];
+        products = total(products);
+        job->out[e] = (products[0] + products[1]) + (products[2] + products[3]);
     }
 }
 
@@ -168,12 +183,6 @@ static int32_t gather(const bench_gather_job* job)
 
 enum { HEADS = 4, COLUMNS = 32, WIDTH = HEADS * COLUMNS, SEGMENT = 256 };
 
-INLINE vec larger(vec a, vec b)
-{
-    const lanes a_is = a > b;
-    return (vec)(((lanes)a & a_is) | ((lanes)b & ~a_is));
-}
-
 /* e to the x for x <= 0; relative error below 3e-7. */
 INLINE vec power(vec x)
 {
@@ -189,21 +198,6 @@ INLINE vec power(vec x)
     p = p * r * r + r + 1.0f;
     return (vec)((lanes)p + (n << 23));
 }
-
-/* A register holds V / 4 entries of four heads: each head's result in all of its lanes. */
-#if defined(__AVX512F__)
-INLINE vec halves(vec a) { return __builtin_shufflevector(a, a, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7); }
-INLINE vec fours(vec a) { return __builtin_shufflevector(a, a, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11); }
-INLINE vec total(vec a) { return a += halves(a), a + fours(a); }
-INLINE vec largest(vec a) { return a = larger(a, halves(a)), larger(a, fours(a)); }
-#elif defined(__AVX__)
-INLINE vec fours(vec a) { return __builtin_shufflevector(a, a, 4, 5, 6, 7, 0, 1, 2, 3); }
-INLINE vec total(vec a) { return a + fours(a); }
-INLINE vec largest(vec a) { return larger(a, fours(a)); }
-#else
-INLINE vec total(vec a) { return a; }
-INLINE vec largest(vec a) { return a; }
-#endif
 
 INLINE void weigh_heads(vec* out, const float* row, const float* alpha)
 {
