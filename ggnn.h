@@ -72,10 +72,11 @@
 //   GGNN_CACHE_BYTES     bytes of last-level cache per thread (32 MiB): they decide the kind of ggnn_unique
 //   GGNN_ASSERT(c)       checks of ggnn.h itself (assert). A caller's mistake is GGNN_ERROR_ARGUMENT
 //   GGNN_PARALLEL_FOR(n, body, context)   a statement that runs void body(void* context, int64_t i) for
-//                        i in [0, n), n an int64_t, mostly <= 64, in any order, and waits (OpenMP's; serial
+//                        i in [0, n), n an int64_t, in any order, and waits (OpenMP's; serial
 //                        where that is off, and in a parallel region). Threads of your own pool are in no
 //                        parallel region: each opens an OpenMP team when it calls an op. Define this macro as
 //                        your pool's loop, or define GGNN_SERIAL
+//   GGNN_THREADS         how many threads that loop has (1): work is cut into 64 pieces or 8 a thread
 //   GGNN_SERIAL          each op runs on the thread that calls it: GGNN_PARALLEL_FOR is a plain loop
 //   GGNN_NO_SIMD         the plain loops only
 //   GGNN_SIMD_LEVEL()    the highest level to use: 0 plain loops, 1 vectors of 16 bytes, 2 AVX2, 3 AVX-512
@@ -1510,7 +1511,7 @@ GGNN_HD ggnn_status ggnni_fault(ggnn_fault* fault, ggnn_status status, const cha
 // random rows of 128 bytes come 1.7 to 2.4 times as fast from memory as with locality 3; from caches, as
 // fast.)
 #if defined(__GNUC__)
-#define GGNNI_PREFETCH(address) __builtin_prefetch(address, 0, 2)
+#define GGNNI_PREFETCH(address) __builtin_prefetch(address)
 #else
 #define GGNNI_PREFETCH(address) ((void)(address))
 #endif
@@ -1754,6 +1755,7 @@ GGNN_HD ggnn_status ggnn_batch_bound(ggnn_batch* b, const ggnn_graph* g, const g
 #ifndef GGNN_PARALLEL_FOR
 #ifdef GGNNI_OPENMP
 #include <omp.h>
+#define GGNN_THREADS (omp_in_parallel() ? 1 : omp_get_max_threads())
 #endif
 #define GGNN_PARALLEL_FOR(n, body, context) ggnni_parallel_for(n, body, context)
 static void ggnni_parallel_for(int64_t n, void (*body)(void* context, int64_t i), void* context)
@@ -1767,6 +1769,9 @@ static void ggnni_parallel_for(int64_t n, void (*body)(void* context, int64_t i)
 #endif
     for (int64_t i = 0; i < n; i++) body(context, i);
 }
+#endif
+#ifndef GGNN_THREADS
+#define GGNN_THREADS 1
 #endif
 
 // What the calling thread set in its floating-point unit counts in all pieces: rounding, subnormals flushed
@@ -1818,8 +1823,11 @@ static int ggnni_transposed(const ggnn_block* t, const ggnn_block* b) // by its 
 static int64_t ggnni_min(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t ggnni_max(int64_t a, int64_t b) { return a > b ? a : b; }
 
-// How many pieces to cut `work` into: of at least `grain` each, so that starting a thread pays; 64 at most.
-static int64_t ggnni_pieces(int64_t work, int64_t grain) { return ggnni_max(1, ggnni_min(64, work / grain)); }
+// How many pieces to cut `work` into: of at least `grain` each, so that starting a thread pays.
+static int64_t ggnni_pieces(int64_t work, int64_t grain)
+{
+    return ggnni_max(1, ggnni_min(ggnni_max(64, 8 * GGNN_THREADS), work / grain));
+}
 
 typedef struct {
     int64_t begin, end;
@@ -1856,6 +1864,21 @@ static ggnni_range ggnni_cut_lists(const ggnn_block* b, int64_t i, int64_t piece
     return lists;
 }
 
+static int64_t ggnni_list_pieces(const ggnn_block* b, int32_t width)
+{
+    return ggnni_pieces(ggnni_work(b) * ((int64_t)width + 4), 1 << 14);
+}
+
+// The first list of `hub` edges or more from v on; num_dst: there is none. Such hold a multiple of `hub`.
+static int64_t ggnni_next_hub(const ggnn_block* b, int64_t v, int64_t hub)
+{
+    for (; v < *b->num_dst.n; v++) {
+        v = ggnni_list_at(b, (b->indptr[v] + v) / hub * hub + hub + 1) - 1;
+        if (b->indptr[v + 1] - b->indptr[v] >= hub) break;
+    }
+    return v;
+}
+
 // What is done to things [begin, end). No two write the same element, so results do not depend on the pieces.
 typedef void ggnni_body(void* context, int64_t begin, int64_t end);
 
@@ -1887,8 +1910,7 @@ static void ggnni_run(int64_t n, int64_t pieces, ggnni_body* body, void* context
 // Over the lists of b, whose edges have `width` columns.
 static void ggnni_run_lists(const ggnn_block* b, int32_t width, ggnni_body* body, void* context)
 {
-    ggnni_job job = {body, context, 0, ggnni_pieces(ggnni_work(b) * ((int64_t)width + 4), 1 << 14), b,
-                     ggnni_float_mode()};
+    ggnni_job job = {body, context, 0, ggnni_list_pieces(b, width), b, ggnni_float_mode()};
     GGNN_PARALLEL_FOR(job.pieces, ggnni_run_piece, &job);
 }
 
@@ -1997,8 +2019,8 @@ GGNN_API uint64_t ggnn_neg_log2_fast(uint64_t draw)
 
 // ---- a stable counting sort of edges by key ---------------------------------
 // Each piece owns a range of keys and reads all edges: parallel, stable, the same for any number of pieces,
-// and with no workspace, at the price of reading the keys once a piece. Rows of edges come as CSC lists; a
-// COO is one row.
+// and with no workspace, at the price of reading the keys once a piece: 16 at most, two a thread. Rows of
+// edges come as CSC lists; a COO is one row.
 
 typedef struct {
     const void*      key;  // by edge: ggnn_node, or int32_t where wide is 0
@@ -2069,8 +2091,7 @@ static void ggnni_sort_piece(void* context, int64_t begin, int64_t end)
     const ggnni_sort* s = (const ggnni_sort*)context;
     ggnni_found_edges found;
     found.n = 0;
-    if (!s->filling)
-        memset(s->indptr + 1 + begin, 0, (size_t)(end - begin) * sizeof *s->indptr);
+    if (!s->filling) memset(s->indptr + 1 + begin, 0, (size_t)(end - begin) * sizeof *s->indptr);
     for (int64_t row = 0; row < s->num_rows; row++)
         for (int64_t e = s->row[row]; e < s->row[row + 1];) {
             e = ggnni_sort_find(&found, s, row, e, s->row[row + 1], begin, end);
@@ -2087,7 +2108,7 @@ static void ggnni_prefix_sum(int64_t* indptr, int64_t n) // counts at [1, n] bec
 
 static void ggnni_sort_run(ggnni_sort* s)
 {
-    const int64_t pieces = ggnni_min(4, ggnni_pieces(s->row[s->num_rows], 1 << 14));
+    int64_t pieces = ggnni_min(2 * ggnni_min(8, GGNN_THREADS), ggnni_pieces(s->row[s->num_rows], 1 << 14));
     s->filling = 0;
     ggnni_run(s->num_keys, pieces, ggnni_sort_piece, s);
     ggnni_prefix_sum(s->indptr, s->num_keys);
@@ -2114,8 +2135,7 @@ typedef struct {
 
 static ggnn_status ggnni_check_run(ggnni_check* check, int64_t work, ggnni_body* body, ggnn_fault* fault)
 {
-    check->pieces = ggnni_pieces(work, 1 << 14);
-    GGNN_ASSERT(check->pieces <= (int64_t)(sizeof check->found / sizeof check->found[0]));
+    check->pieces = ggnni_min(64, ggnni_pieces(work, 1 << 14)); // as many as found has room for
     ggnni_run(check->pieces, check->pieces, body, check); // of one piece each
     for (int64_t i = 0; i < check->pieces; i++) { // pieces are in node order, so the first found is the least
         const ggnni_found* found = &check->found[i];
@@ -2170,8 +2190,7 @@ static ggnn_status ggnni_check_built(const ggnn_lists* lists, ggnn_fault* fault)
     const int64_t* indptr = lists->indptr;
     if (indptr[0] != 0) return ggnni_fault(fault, GGNN_ERROR_ID, "indptr does not begin with 0", 0, -1);
     for (int64_t v = 0; v < lists->num_nodes; v++)
-        if (indptr[v] > indptr[v + 1])
-            return ggnni_fault(fault, GGNN_ERROR_ID, "indptr decreases", v, -1);
+        if (indptr[v] > indptr[v + 1]) return ggnni_fault(fault, GGNN_ERROR_ID, "indptr decreases", v, -1);
     if (indptr[lists->num_nodes] != lists->num_edges)
         return ggnni_fault(fault, GGNN_ERROR_ID, "indptr does not end with num_edges", -1, -1);
     return ggnni_check_ids(lists->indices, lists->num_edges, lists->num_nodes, fault);
@@ -2243,8 +2262,7 @@ static ggnn_fault ggnni_check_indptr(const ggnn_graph* g, int64_t* edges)
             ggnni_fault(&broken, GGNN_ERROR_ID, "indptr decreases or leaves its part", v, -1);
         else if (known && list.position != *edges)
             ggnni_fault(&broken, GGNN_ERROR_ID, "the list does not begin where the last ended", v, -1);
-        else
-            *edges += list.degree;
+        else *edges += list.degree;
     }
     if (!broken.what && *edges != g->num_edges)
         ggnni_fault(&broken, GGNN_ERROR_ID, "degrees do not add up to num_edges", -1, *edges);
@@ -2710,10 +2728,8 @@ static void ggnni_lanes_plain(uint32_t (*offset)[GGNNI_LANES], uint64_t key, con
     int64_t     one[GGNNI_LANE_FANOUT];
     for (int lane = 0; lane < GGNNI_LANES; lane++) {
         ggnn_rng    rng = {key, (uint32_t)step, (uint32_t)(stream[lane] >> 56)};
-        ggnni_draws draws = {&rng,
-                             (int32_t)(stream[lane] >> 48 & 255),
-                             (int64_t)(stream[lane] & 0xffffffffffffu),
-                             {{0, 0, 0, 0}}};
+        ggnni_draws draws = {&rng, (int32_t)(stream[lane] >> 48 & 255),
+                             (int64_t)(stream[lane] & 0xffffffffffffu), {{0, 0, 0, 0}}};
         ggnni_fisher_yates(one, (int64_t)n[lane], m, draws, workspace);
         for (int32_t i = 0; i < m; i++) offset[i][lane] = (uint32_t)one[i];
     }
@@ -3093,10 +3109,8 @@ GGNNI_APART void ggnni_unique_hash(ggnn_unique* seen, ggnn_node* list, int32_t* 
 static void ggnni_unique_put(ggnn_unique* seen, ggnn_node* list, int32_t* local, const ggnn_node* id,
                              int64_t n)
 {
-    if (seen->value)
-        ggnni_unique_direct(seen, list, local, id, n);
-    else
-        ggnni_unique_hash(seen, list, local, id, n);
+    if (seen->value) ggnni_unique_direct(seen, list, local, id, n);
+    else ggnni_unique_hash(seen, list, local, id, n);
 }
 
 GGNN_API int32_t ggnn_unique_find(const ggnn_unique* seen, ggnn_node id)
@@ -4224,7 +4238,7 @@ static void ggnni_narrow(uint16_t* half, const float* row, int32_t width)
 
 static int32_t ggnni_rows_ahead(int64_t row_bytes)
 {
-    return (int32_t)ggnni_max(4, ggnni_min(GGNNI_ROWS_AHEAD, 16384 / (row_bytes + 1)));
+    return (int32_t)ggnni_max(4, ggnni_min(GGNNI_ROWS_AHEAD, 8192 / (row_bytes + 1)));
 }
 
 // Each line of it; a row that does not begin with a line may end in one more.
@@ -4554,6 +4568,7 @@ typedef struct {
     ggnni_source       edge;    // rows of edges, of messages
     ggnn_message       message; //
     ggnni_body*        body;    // NULL: ggnni_spmm_piece
+    int64_t            hub;     // lists of so many edges are ggnni_spmm_hubs'
     const ggnni_loops* loops;
 } ggnni_spmm;
 
@@ -4577,8 +4592,7 @@ GGNNI_INLINE const float* ggnni_coefficients(const ggnni_spmm* s, float* buffer,
         int64_t      e = begin + i;
         const float* weight = s->weight ? s->weight + ggnni_weighted_edge(s, e) * s->stride : NULL;
         float        src = 1;
-        if (s->scale.src)
-            src = s->scale.src[s->source.from ? ggnni_source_id(s->b, e) : s->b->indices[e]];
+        if (s->scale.src) src = s->scale.src[s->source.from ? ggnni_source_id(s->b, e) : s->b->indices[e]];
         for (int32_t k = 0; k < s->heads; k++) buffer[i * s->heads + k] = weight ? weight[k] * src : src;
     }
     return buffer;
@@ -4681,6 +4695,7 @@ static void ggnni_spmm_piece(void* context, int64_t begin, int64_t end)
     for (int64_t v = begin, some; v < end; v += some) {
         float* to = s->out + v * s->ld_out, *out = past_caches ? made : to;
         some = ggnni_some_lists(&rows, &reader, v, ggnni_min(most, end - v));
+        if (s->b->indptr[v + 1] - s->b->indptr[v] >= s->hub) continue;
         for (int64_t l = 0; l < some; l++) ggnni_prefetch_own_row(s, v + some + l);
         int64_t first = rows.n = 0; // of lists that are all empty
         do {
@@ -4696,6 +4711,40 @@ static void ggnni_spmm_piece(void* context, int64_t begin, int64_t end)
         }
     }
     GGNNI_STREAMED();
+}
+
+// A list makes a piece a tenth longer at most. Of longer ones, hubs, the sums of up to 256 segments are made
+// at a time, each as if it were a list, and added in order. (Of sums, where there is more than a piece.)
+static void ggnni_spmm_hubs(ggnni_spmm* s)
+{
+    const int32_t width = s->heads * s->width;
+    const int64_t dst = *s->b->num_dst.n, pieces = ggnni_list_pieces(s->b, width);
+    float         sums[1 << 14];
+    int64_t       indptr[GGNNI_SEGMENT + 1], n, most = ggnni_min(GGNNI_SEGMENT, (1 << 14) / width);
+    ggnn_block    segments = *s->b;
+    ggnni_spmm    pass = *s;
+    s->hub = pass.hub = INT64_MAX;
+    if (s->body || s->how == GGNN_MAX || s->how == GGNN_MIN || most < 16 || pieces == 1) return;
+    s->hub = ggnni_max(4 * GGNNI_SEGMENT, ggnni_work(s->b) / (10 * pieces));
+    segments.indptr = indptr, segments.num_dst.n = &n;
+    pass.b = &segments, pass.out = sums, pass.ld_out = width;
+    pass.how = GGNN_SUM, pass.scale.dst = pass.scale.self = NULL;
+    for (int64_t v = ggnni_next_hub(s->b, 0, s->hub); v < dst; v = ggnni_next_hub(s->b, v + 1, s->hub)) {
+        const int64_t edges = s->b->indptr[v + 1] - s->b->indptr[v];
+        const float   mean = s->how == GGNN_MEAN ? 1.0f / (float)edges : 1.0f;
+        float*        out = s->out + v * s->ld_out;
+        for (int64_t first = 0; first < edges; first = indptr[n] - s->b->indptr[v]) {
+            indptr[0] = s->b->indptr[v] + first;
+            for (n = 0; n < most && indptr[n] < s->b->indptr[v + 1]; n++)
+                indptr[n + 1] = ggnni_min(indptr[n] + GGNNI_SEGMENT, s->b->indptr[v + 1]);
+            ggnni_run(n, n, ggnni_spmm_piece, &pass);
+            if (first == 0) memcpy(out, sums, (size_t)width * sizeof *out);
+            for (int64_t i = first == 0; i < n; i++)
+                s->loops->blend(out, 1.0f, 1.0f, sums + i * width, GGNN_F32, width);
+        }
+        s->loops->blend(out, s->scale.dst ? s->scale.dst[v] : mean, 0.0f, NULL, GGNN_F32, width);
+        ggnni_add_own(s, out, v);
+    }
 }
 
 // GGNNI_HEADS heads at a time.
@@ -4718,6 +4767,7 @@ static void ggnni_spmm_run(const ggnni_spmm* s, int32_t heads, int32_t width)
         else if (s->source.base) pass.source.base += byte;
         if (s->edge.base) pass.edge.base += byte;
         pass.loops = ggnni_choose_loops();
+        ggnni_spmm_hubs(&pass);
         ggnni_run_lists(s->b, pass.heads * per_head, s->body ? s->body : ggnni_spmm_piece, &pass);
     }
 }
@@ -5765,22 +5815,15 @@ GGNNI_INLINE void GGNNI_V(ggnni_sum_typed)(float* out, const ggnni_rows* r, int3
         }
 }
 
-// Each kind of rows apart: what one keeps in registers costs the others nothing. Half the registers hold
-// sums; on x86 with vectors of four, which there hold short rows alone, fewer loops are compiled.
-#if GGNN_SIMD_WIDTH == 4 && defined(GGNNI_AVX)
-#define GGNNI_MOST 4
-#else
-#define GGNNI_MOST (GGNN_SIMD_WIDTH == 16 ? 16 : 8)
-#endif
+// Each kind of rows apart: what one keeps in registers costs the others nothing.
 #define GGNNI_SUM_OF(name, ...)                                                                              \
     GGNNI_APART void GGNNI_V(name)(float* out, const ggnni_rows* r, int32_t k)                               \
     { GGNNI_V(ggnni_sum_typed)(out, r, k, __VA_ARGS__); }
 GGNNI_SUM_OF(ggnni_sum_halves, GGNN_F16, 4, 0, 1, 0)
 GGNNI_SUM_OF(ggnni_sum_at, GGNN_F32, 4, 0, 1, 0)
-GGNNI_SUM_OF(ggnni_sum_ones, GGNN_F32, GGNNI_MOST, 1, 0, 0)
-GGNNI_SUM_OF(ggnni_sum_weighted, GGNN_F32, GGNNI_MOST, 1, 1, 0)
+GGNNI_SUM_OF(ggnni_sum_ones, GGNN_F32, GGNN_SIMD_WIDTH == 16 ? 16 : 8, 1, 0, 0) // half the registers
+GGNNI_SUM_OF(ggnni_sum_weighted, GGNN_F32, GGNN_SIMD_WIDTH == 16 ? 16 : 8, 1, 1, 0)
 GGNNI_SUM_OF(ggnni_sum_chosen, GGNN_F32, 4, 1, 1, 1)
-#undef GGNNI_MOST
 
 // Of heads that are whole vectors several at once.
 GGNNI_APART void GGNNI_V(ggnni_sum_several)(float* out, const ggnni_rows* r)

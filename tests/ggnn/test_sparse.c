@@ -562,6 +562,47 @@ static void stored_rows_init(stored_rows* s, int64_t n, int32_t width, ggnn_type
     s->base[3] = s->rows;
 }
 
+/* Lists around 1,024 edges, which are divided from there on, side by side and at both ends; of 5 sources each has thousands of
+   edges. At 1,000 columns a round has 16 segments, so 9,000 edges take three. */
+TEST(hubs_are_added_up_in_segments_like_other_lists)
+{
+    static const int64_t degree[] = {1024, 3, 0, 1023, 9000, 1025, 17, 0, 2048, 5000};
+    static const int32_t width[] = {1, 32, 100, 1000};
+    enum { LISTS = sizeof degree / sizeof *degree };
+    random_block* r = random_block_new(LISTS, 12, degree);
+    random_block* few = random_block_new(LISTS, 5, degree);
+    for (int w = 0; w < 4; w++) {
+        const int32_t heads = width[w] % 4 == 0 ? 4 : 1;
+        stored_rows   rows;
+        sums          s[] = {sums_new(r, GGNN_MEAN, width[w], 1, 0, 0), sums_new(r, GGNN_SUM, width[w], heads, 1, 7),
+                             sums_new(few, GGNN_SUM, width[w], heads, 1, 5), sums_new(few, GGNN_MAX, width[w], heads, 1, 0)};
+        matrix        out = matrix_new(r->dst, width[w], 1), got = matrix_new(r->dst, width[w], 1), sources = matrix_new(r->src, width[w], 0);
+        for (int i = 0; i < 4; i++) check_sums(&s[i]);
+        check_sums_back(&s[2]);
+        int32_t* arg = (int32_t*)test_memory(few->dst * width[w] * 4);
+        matrix   want = matrix_new(few->src, width[w], 0), dinp = matrix_new(few->src, width[w], 0);
+        ggnn_spmm(out.v, out.ld, arg, GGNN_MAX, &few->b, NULL, s[3].weight, heads, s[3].inp.v, s[3].inp.ld, width[w]);
+        ggnn_ref_spmm_back_arg(want.v, want.ld, &few->t, &few->b, s[3].weight, heads, out.v, out.ld, arg, width[w]);
+        ggnn_spmm_back_arg(dinp.v, dinp.ld, &few->t, &few->b, s[3].weight, heads, out.v, out.ld, arg, width[w]);
+        CHECK_SAME(want.v, dinp.v, dinp.rows * dinp.ld, "the backward of max", width[w], heads);
+        stored_rows_init(&rows, r->num_nodes, width[w], GGNN_F16);
+        ggnn_ref_gather(sources.v, sources.ld, GGNN_F32, &rows.store, r->id, r->src);
+        ggnn_ref_spmm(out.v, out.ld, NULL, GGNN_MEAN, &r->b, NULL, s[1].weight, heads, sources.v, sources.ld, width[w]);
+        ggnn_aggregate(got.v, got.ld, GGNN_MEAN, &r->b, NULL, s[1].weight, heads, &rows.store);
+        CHECK_SAME(out.v, got.v, out.rows * out.ld, "aggregate", width[w], heads);
+        free(rows.rows);
+        for (int i = 0; i < 4; i++) sums_free(&s[i]);
+        free(arg);
+        free(want.v);
+        free(dinp.v);
+        free(out.v);
+        free(got.v);
+        free(sources.v);
+    }
+    random_block_free(r);
+    random_block_free(few);
+}
+
 TEST(aggregate_equals_gather_then_spmm) /* without weights, with one per edge, with one per edge and head */
 {
     random_block* r = random_block_mixed(20, 40);
@@ -1557,6 +1598,7 @@ int main(int argc, char** argv)
     test_only = argc > 1 ? argv[1] : NULL;
     test_seed(11);
     RUN(spmm_sums_in_edge_order_and_segments);
+    RUN(hubs_are_added_up_in_segments_like_other_lists);
     RUN(spmm_weights_edges_per_head);
     RUN(spmm_scales_sources_targets_and_self);
     RUN(spmm_scales_by_any_number);
