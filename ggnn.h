@@ -4713,8 +4713,8 @@ static void ggnni_spmm_piece(void* context, int64_t begin, int64_t end)
     GGNNI_STREAMED();
 }
 
-// A list makes a piece a tenth longer at most. Of longer ones, hubs, the sums of up to 256 segments are made
-// at a time, each as if it were a list, and added in order. (Of sums, where there is more than a piece.)
+// A list makes a piece two fifths longer at most; a thread has eight. Of longer ones, hubs, the sums of up to
+// 256 segments are made at a time, each as if it were a list, and added in order. (Not of MAX and MIN.)
 static void ggnni_spmm_hubs(ggnni_spmm* s)
 {
     const int32_t width = s->heads * s->width;
@@ -4725,7 +4725,7 @@ static void ggnni_spmm_hubs(ggnni_spmm* s)
     ggnni_spmm    pass = *s;
     s->hub = pass.hub = INT64_MAX;
     if (s->body || s->how == GGNN_MAX || s->how == GGNN_MIN || most < 16 || pieces == 1) return;
-    s->hub = ggnni_max(4 * GGNNI_SEGMENT, ggnni_work(s->b) / (10 * pieces));
+    s->hub = ggnni_max(4 * GGNNI_SEGMENT, 2 * ggnni_work(s->b) / (5 * pieces));
     segments.indptr = indptr, segments.num_dst.n = &n;
     pass.b = &segments, pass.out = sums, pass.ld_out = width;
     pass.how = GGNN_SUM, pass.scale.dst = pass.scale.self = NULL;

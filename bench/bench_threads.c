@@ -1,6 +1,7 @@
 /* bench_threads.c - the same work by more threads; more work by the same threads. */
 #include <string.h>
 
+#include "bench/balance.h"
 #include "bench/cpu.h"
 #include "common/parallel.h"
 #include "trainer/cpu/gemm.h"
@@ -128,11 +129,31 @@ static bool threads_of_sparse(bench* b, work* w, int64_t rows)
     return by_threads(b, &p);
 }
 
+/* Of the graph, on machines that nobody has here. */
+static bool balance(bench* b)
+{
+    static const int32_t width[] = {32, 128}, threads[] = {8, 64, 256};
+    bench_table t = {.label = "counted", .what = "SpMM of the graph, work of the busiest thread beside the mean", .unit = "times", .columns = 3,
+                     .column = {"8 threads", "64 threads", "256 threads"}};
+    int64_t counts[3];
+    ggnn_block whole;
+    if (!bench_graph_of(b) || !cpu_whole_graph(b, &whole, counts)) return false;
+    for (int i = 0; i < 2; i++) {
+        char row[16];
+        double is[3];
+        for (int k = 0; k < 3; k++)
+            is[k] = balance_of_spmm(whole.indptr, whole.indices, *whole.num_dst.n, *whole.num_src.n, width[i], threads[k]);
+        snprintf(row, sizeof row, "F %d", (int)width[i]);
+        if (!bench_figures(b, &t, row, is)) return false;
+    }
+    return true;
+}
+
 bool bench_threads(bench* b)
 {
     work w;
     memset(&w, 0, sizeof w);
-    return threads_of_batches(b, &w) && threads_of_sparse(b, &w, b->o.quick ? 1 << 12 : 1 << 18);
+    return threads_of_batches(b, &w) && threads_of_sparse(b, &w, b->o.quick ? 1 << 12 : 1 << 18) && balance(b);
 }
 
 /* ==== growth ============================================================================================ */

@@ -1,5 +1,6 @@
 /* ggnn-bench as a user runs it, and its JSON reader: ggnn-bench itself compares each answer with a plain
    loop's. */
+#include "bench/balance.h"
 #include "bench/harness.h"
 #include "bench/read_json.h"
 #include "tests/test.h"
@@ -228,6 +229,32 @@ static void check_least(const char* r, const char* entry)
     const double wanted = several ? within : options_choice(floats, entry) >= 0, is = json_number(json_member(r, "flops"));
     bool good = CHECK(json_number(json_member(r, "bytes")) > 0) & CHECK((is > 0) == (wanted > 0)) & CHECK(is >= 0);
     if (!good) printf("  %s: %s\n", entry, what);
+}
+
+/* Edges of list v of 2^17: a star's, those of a power law, and 32 each. */
+static int64_t edges_of_list(int kind, int64_t v)
+{
+    if (kind == 0) return v == 5 ? 4000000 : 1;
+    return kind == 1 ? (int64_t)(4e5 / pow((double)(v + 1), .7)) : 32;
+}
+
+/* A hub's list is cut: else one of 64 threads had 62 times the mean of the star's work. */
+TEST(spmm_gives_many_threads_even_work)
+{
+    enum { LISTS = 1 << 17 };
+    int64_t* indptr = malloc((LISTS + 1) * sizeof *indptr);
+    for (int kind = 0; kind < 3; kind++) {
+        indptr[0] = 0;
+        for (int64_t v = 0; v < LISTS; v++) indptr[v + 1] = indptr[v] + edges_of_list(kind, v);
+        int32_t* indices = calloc((size_t)indptr[LISTS], sizeof *indices);
+        CHECK_EQ(balance_of_spmm(indptr, indices, LISTS, LISTS, 32, 1), 1);
+        for (int32_t threads = 2; threads <= 64; threads *= 2) {
+            const double is = balance_of_spmm(indptr, indices, LISTS, LISTS, 32, threads);
+            if (!CHECK(is >= 1 && is <= 1.1)) printf("  kind %d, %d threads: %g\n", kind, (int)threads, is);
+        }
+        free(indices);
+    }
+    free(indptr);
 }
 
 TEST(every_entry_is_measured_and_its_answers_compared)
@@ -993,6 +1020,7 @@ int main(int argc, char** argv)
     RUN(failures_are_said_and_end_in_1);
     RUN(backends_that_were_not_built_are_named);
     RUN_SLOW(roofs_are_kept_with_all_samples);
+    RUN(spmm_gives_many_threads_even_work);
     RUN_SLOW(every_entry_is_measured_and_its_answers_compared);
     RUN(own_sizes_run_once_and_alone);
     RUN(operations_are_counted_by_their_formula);

@@ -1,0 +1,66 @@
+/* balance.c - a private copy of ggnn.h, whose pieces are counted in place of run. */
+#include "balance.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int64_t threads_counted;
+static double  busiest_work, all_work; /* work, of the busiest thread and of all, of each loop over pieces, added up */
+static void    count_pieces(int64_t n, void (*body)(void*, int64_t), void* job);
+#define GGNN_STATIC
+#define GGNN_NO_SIMD
+#define GGNN_THREADS threads_counted
+#define GGNN_PARALLEL_FOR(n, body, context) count_pieces(n, body, context)
+#define GGNN_IMPLEMENTATION
+#include "ggnn.h"
+
+/* Edges and lists of piece i: those of hubs are counted where they are cut, as lists of their own. */
+static double work_of(const ggnni_job* job, int64_t i)
+{
+    const ggnni_spmm* s = job->context;
+    const ggnni_range lists = job->lists ? ggnni_cut_lists(job->lists, i, job->pieces) : ggnni_cut(job->n, i, job->pieces);
+    double work = 0;
+    for (int64_t v = lists.begin; v < lists.end; v++) {
+        const int64_t edges = s->b->indptr[v + 1] - s->b->indptr[v];
+        work += edges < s->hub ? (double)(edges + 1) : 1;
+    }
+    return work;
+}
+
+static void count_pieces(int64_t n, void (*body)(void*, int64_t), void* job)
+{
+    double taken[BALANCE_THREADS_MAX] = {0}, most = 0;
+    (void)body;
+    for (int64_t i = 0; i < n; i++) {
+        const double work = work_of(job, i);
+        int64_t idle = 0;
+        for (int64_t t = 1; t < threads_counted; t++)
+            if (taken[t] < taken[idle]) idle = t;
+        taken[idle] += work;
+        all_work += work;
+        if (taken[idle] > most) most = taken[idle];
+    }
+    busiest_work += most;
+}
+
+double balance_of_spmm(const int64_t* indptr, const int32_t* indices, int64_t targets, int64_t sources, int32_t width, int32_t threads)
+{
+    float* out = calloc((size_t)(targets * width) + 1, sizeof *out); /* hubs' rows are written */
+    float* inp = calloc((size_t)(sources * width) + 1, sizeof *inp); /* not read */
+    if (out && inp) {
+        int64_t edges = indptr[targets];
+        ggnn_block b;
+        memset(&b, 0, sizeof b);
+        b.num_dst = (ggnn_count){&targets, targets};
+        b.num_src = (ggnn_count){&sources, sources};
+        b.num_edges = (ggnn_count){&edges, edges};
+        b.indptr = (int64_t*)(uintptr_t)indptr;
+        b.indices = (int32_t*)(uintptr_t)indices;
+        threads_counted = threads;
+        busiest_work = all_work = 0;
+        if (ggnn_sum(out, &b, inp, width) != GGNN_OK) all_work = 0;
+    }
+    free(out);
+    free(inp);
+    return out && inp && all_work > 0 ? busiest_work * threads / all_work : 0;
+}
