@@ -4719,8 +4719,8 @@ static void ggnni_spmm_hubs(ggnni_spmm* s)
 {
     const int32_t width = s->heads * s->width;
     const int64_t dst = *s->b->num_dst.n, pieces = ggnni_list_pieces(s->b, width);
-    float         sums[1 << 14];
-    int64_t       indptr[GGNNI_SEGMENT + 1], n, most = ggnni_min(GGNNI_SEGMENT, (1 << 14) / width);
+    float         sums[1 << 13];
+    int64_t       indptr[GGNNI_SEGMENT + 1], n, most = ggnni_min(GGNNI_SEGMENT, (1 << 13) / width);
     ggnn_block    segments = *s->b;
     ggnni_spmm    pass = *s;
     s->hub = pass.hub = INT64_MAX;
