@@ -239,15 +239,18 @@ static bool check_sample(bench* b, const trial* t, int whose)
     return true;
 }
 
-/* Runs the plug-in's kernel and looks at what it did to memory. left_out: the job is not for it. */
-static bool run_theirs(bench* b, trial* t, bool* left_out)
+/* What the plug-in's calls write from now on is theirs. */
+static bool spoil_outputs(bench* b, trial* t)
+{
+    bool good = true;
+    for (int i = 0; good && i < t->outs; i++) good = host_of(b)->spoil(b, &t->out[THEIRS][i]);
+    return good;
+}
+
+/* What the plug-in's kernel wrote, and what it did to memory. */
+static bool fetch_theirs(bench* b, trial* t)
 {
     const plugin_host* h = host_of(b);
-    char text[64];
-    const int32_t status = call(b, t, THEIRS);
-    *left_out = status == BENCH_PLUGIN_NONE;
-    snprintf(text, sizeof text, "returns error %d", (int)status);
-    if (status && !*left_out) return fail(b, t, text);
     for (int i = 0; i < t->outs; i++)
         if (!h->fetch(b, &t->out[THEIRS][i])) return false;
     plugin_settled();
@@ -260,11 +263,21 @@ static bool run_theirs(bench* b, trial* t, bool* left_out)
 }
 
 /* want: what the reference, or ggnn's kernel, has written. */
+static bool compare_theirs(bench* b, const trial* t, const float* want)
+{
+    return t->kernel == PLUGIN_SAMPLE ? check_sample(b, t, THEIRS) : check_floats(b, t, want);
+}
+
+/* Runs the plug-in's kernel and looks at its answer. left_out: the job is not for it. */
 static bool check_answer(bench* b, trial* t, const float* want, bool* left_out)
 {
-    if (!run_theirs(b, t, left_out)) return false;
-    if (*left_out) return true;
-    return t->kernel == PLUGIN_SAMPLE ? check_sample(b, t, THEIRS) : check_floats(b, t, want);
+    char text[64];
+    if (!spoil_outputs(b, t)) return false;
+    const int32_t status = call(b, t, THEIRS);
+    *left_out = status == BENCH_PLUGIN_NONE;
+    snprintf(text, sizeof text, "returns error %d", (int)status);
+    if (status && !*left_out) return fail(b, t, text);
+    return fetch_theirs(b, t) && (*left_out || compare_theirs(b, t, want));
 }
 
 /* ==== what each kernel is given ========================================================================= */
@@ -548,11 +561,11 @@ static bool check_beside_ours(bench* b, trial* t, bool* left_out)
     return check_answer(b, t, t->out[OURS][0].host, left_out);
 }
 
+/* The answer of the last turn. Ours is that of before. */
 static bool check_after_turns(void* context)
 {
     const timed* r = context;
-    bool left_out;
-    return check_beside_ours(r->b, r->t, &left_out);
+    return fetch_theirs(r->b, r->t) && compare_theirs(r->b, r->t, r->t->out[OURS][0].host);
 }
 
 static bool measure_trial(bench* b, plugin_kernel k, const ggnn_block* block, const shape* s)
@@ -565,7 +578,7 @@ static bool measure_trial(bench* b, plugin_kernel k, const ggnn_block* block, co
     if (!left_out) {
         timed run[2] = {{b, &t, THEIRS}, {b, &t, OURS}};
         bench_case c = {.run = run_timed, .context = &run[OURS]}, theirs;
-        if (!demand(b, &c, &t, s)) return false;
+        if (!demand(b, &c, &t, s) || !spoil_outputs(b, &t)) return false;
         theirs = c;
         snprintf(c.what, sizeof c.what, "%s", t.what);
         snprintf(theirs.what, sizeof theirs.what, "%.50s: %.24s", t.what, plugin_opened()->name);

@@ -24,11 +24,12 @@ typedef struct plugin_host { /* a backend's side */
     int32_t cuda;             /* bench_plugin.cuda */
     const bench_plugin* ours; /* ggnn's own kernels, as a plug-in */
     void* (*stream)(void);    /* bench_where.stream */
-    /* False: b->why. take: host and seen, until the entry returns or is released; an output is full of NaNs. freeze: kernels now
-       see the input as the host filled it. fetch: after all work so far. harm: what a kernel did to an input, or beside the
+    /* False: b->why. take: host and seen, until the entry returns or is released. freeze: kernels now see the input as the host
+       filled it. spoil: an output is full of NaNs, and of -1. fetch: after all work so far. harm: what a kernel did to an input, or beside the
        array; NULL: nothing, or b->why has an error. */
     bool (*take)(bench* b, plugin_array* a);
     bool (*freeze)(bench* b, plugin_array* a);
+    bool (*spoil)(bench* b, plugin_array* a);
     bool (*fetch)(bench* b, plugin_array* a);
     const char* (*harm)(bench* b, const plugin_array* a);
 } plugin_host;

@@ -29,7 +29,10 @@ static int32_t misbehave(void)
 static int32_t spmm(const bench_spmm_job* j)
 {
     static int calls;
+    static const float* written;
     const bench_lists* l = &j->lists;
+    if (wants("write once") && j->out == written) return 0;
+    written = j->out;
     for (int64_t v = 0; v < l->targets; v++)
         for (int32_t c = 0; c < j->width; c++) {
             float sum = 0;
