@@ -3867,8 +3867,8 @@ enum { // of [7] to [9]; one enum, as C++20 warns of a product of two
     GGNNI_SEGMENT = 256,   // entries whose sum is formed before it is added to the row's
     GGNNI_HEADS = 16,      // heads handled in one pass: bounds the memory of a segment's coefficients
     GGNNI_STREAMED_COLUMNS = 2048, // of rows that are made to be streamed
-    // Rows to prefetch ahead of the one in use: up to 16 KiB of them, no more than 32, hide the latency of
-    // memory (measured; 64 short rows take a third longer).
+    // Rows to prefetch ahead of the one in use: up to 8 KiB of them, as the first-level cache has room for,
+    // no more than 32, hide the latency of memory (measured; 64 short rows take a third longer).
     GGNNI_ROWS_AHEAD = 32
 };
 
