@@ -74,7 +74,7 @@ TEST(a_wrong_answer_has_no_time)
     for (int i = 0; i < 4; i++) fails(kernel[i], "wrong", ", small: out[");
     fails("spmm", "nan", "out[0] is nan (a NaN, or not written), should be ");
     fails("spmm", "wrong later", "bad: mean, F 4: out[");
-    fails("spmm", "write once", " (a NaN, or not written), should be ");
+    fails("spmm", "idle later", " (a NaN, or not written), should be ");
     fails("spmm", "error", "bad: sum, F 1, small: returns error 7");
 }
 
