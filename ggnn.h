@@ -71,11 +71,10 @@
 //                        or neither
 //   GGNN_CACHE_BYTES     bytes of last-level cache per thread (32 MiB): they decide the kind of ggnn_unique
 //   GGNN_ASSERT(c)       checks of ggnn.h itself (assert). A caller's mistake is GGNN_ERROR_ARGUMENT
-//   GGNN_PARALLEL_FOR(n, body, context)   a statement that runs void body(void* context, int64_t i) for
-//                        i in [0, n), n an int64_t, in any order, and waits (OpenMP's; serial
-//                        where that is off, and in a parallel region). Threads of your own pool are in no
-//                        parallel region: each opens an OpenMP team when it calls an op. Define this macro as
-//                        your pool's loop, or define GGNN_SERIAL
+//   GGNN_PARALLEL_FOR(n, body, context)   a statement that runs void body(void* context, int64_t i) for i in
+//                        [0, n), n an int64_t, in any order, and waits (OpenMP's; serial where that is off,
+//                        and in a parallel region). Threads of your own pool are in no parallel region: each
+//                        opens an OpenMP team when it calls an op. Define this as your pool's loop, or GGNN_SERIAL
 //   GGNN_THREADS         how many threads that loop has (1): work is cut into 64 pieces or 8 a thread
 //   GGNN_SERIAL          each op runs on the thread that calls it: GGNN_PARALLEL_FOR is a plain loop
 //   GGNN_NO_SIMD         the plain loops only
@@ -1509,11 +1508,13 @@ GGNN_HD ggnn_status ggnni_fault(ggnn_fault* fault, ggnn_status status, const cha
 
 // Into the second-level cache: a core can wait for more lines there than in its first. (Measured on Zen 4:
 // random rows of 128 bytes come 1.7 to 2.4 times as fast from memory as with locality 3; from caches, as
-// fast.)
+// fast.) Near: wide rows, which on an Intel Xeon come 1.2 times as fast, on Zen 4 as fast.
 #if defined(__GNUC__)
-#define GGNNI_PREFETCH(address) __builtin_prefetch(address)
+#define GGNNI_PREFETCH(address)      __builtin_prefetch(address, 0, 2)
+#define GGNNI_PREFETCH_NEAR(address) __builtin_prefetch(address)
 #else
-#define GGNNI_PREFETCH(address) ((void)(address))
+#define GGNNI_PREFETCH(address)      ((void)(address))
+#define GGNNI_PREFETCH_NEAR(address) ((void)(address))
 #endif
 
 // ---- how batches and packed batches lie in memory ------------------------------
@@ -1856,14 +1857,6 @@ static int64_t ggnni_list_at(const ggnn_block* b, int64_t work)
     }
     return low;
 }
-static ggnni_range ggnni_cut_lists(const ggnn_block* b, int64_t i, int64_t pieces)
-{
-    ggnni_range share = ggnni_cut(ggnni_work(b), i, pieces), lists;
-    lists.begin = ggnni_list_at(b, share.begin);
-    lists.end = i + 1 < pieces ? ggnni_list_at(b, share.end) : *b->num_dst.n;
-    return lists;
-}
-
 static int64_t ggnni_list_pieces(const ggnn_block* b, int32_t width)
 {
     return ggnni_pieces(ggnni_work(b) * ((int64_t)width + 4), 1 << 14);
@@ -1886,16 +1879,23 @@ typedef struct {
     ggnni_body*       body;
     void*             context;
     int64_t           n, pieces;
-    const ggnn_block* lists; // NULL: n things are cut
+    const ggnn_block* lists; // n is their work; NULL: things
     uint64_t          mode;
 } ggnni_job;
+
+static ggnni_range ggnni_job_piece(const ggnni_job* job, int64_t i)
+{
+    ggnni_range all = ggnni_cut(job->n, i, job->pieces);
+    if (!job->lists) return all;
+    all.begin = ggnni_list_at(job->lists, all.begin), all.end = ggnni_list_at(job->lists, all.end);
+    return all;
+}
 
 static void ggnni_run_piece(void* context, int64_t i)
 {
     const ggnni_job* job = (const ggnni_job*)context;
     const uint64_t   own = ggnni_float_mode();
-    ggnni_range      all = ggnni_cut(job->n, i, job->pieces);
-    if (job->lists) all = ggnni_cut_lists(job->lists, i, job->pieces);
+    ggnni_range      all = ggnni_job_piece(job, i);
     if (own != job->mode) ggnni_set_float_mode(job->mode);
     job->body(job->context, all.begin, all.end);
     if (own != job->mode) ggnni_set_float_mode(own);
@@ -1910,7 +1910,7 @@ static void ggnni_run(int64_t n, int64_t pieces, ggnni_body* body, void* context
 // Over the lists of b, whose edges have `width` columns.
 static void ggnni_run_lists(const ggnn_block* b, int32_t width, ggnni_body* body, void* context)
 {
-    ggnni_job job = {body, context, 0, ggnni_list_pieces(b, width), b, ggnni_float_mode()};
+    ggnni_job job = {body, context, ggnni_work(b), ggnni_list_pieces(b, width), b, ggnni_float_mode()};
     GGNN_PARALLEL_FOR(job.pieces, ggnni_run_piece, &job);
 }
 
@@ -2135,7 +2135,8 @@ typedef struct {
 
 static ggnn_status ggnni_check_run(ggnni_check* check, int64_t work, ggnni_body* body, ggnn_fault* fault)
 {
-    check->pieces = ggnni_min(64, ggnni_pieces(work, 1 << 14)); // as many as found has room for
+    check->pieces = ggnni_min(64, ggnni_pieces(work, 1 << 14));
+    GGNN_ASSERT(check->pieces <= (int64_t)(sizeof check->found / sizeof check->found[0]));
     ggnni_run(check->pieces, check->pieces, body, check); // of one piece each
     for (int64_t i = 0; i < check->pieces; i++) { // pieces are in node order, so the first found is the least
         const ggnni_found* found = &check->found[i];
@@ -2149,8 +2150,7 @@ static void ggnni_check_ids_piece(void* context, int64_t piece, int64_t end)
 {
     ggnni_check* check = (ggnni_check*)context;
     ggnni_found* found = &check->found[piece];
-    ggnni_range  ids = ggnni_cut(check->n, piece, check->pieces);
-    (void)end;
+    ggnni_range  ids = ggnni_cut(check->n, end - 1, check->pieces); // the only one
     found->status = GGNN_OK;
     for (int64_t e = ids.begin; e < ids.end; e++)
         if (check->id[e] < 0 || check->id[e] >= check->num_nodes) {
@@ -2234,8 +2234,7 @@ static void ggnni_check_lists_piece(void* context, int64_t piece, int64_t end)
     ggnni_check* check = (ggnni_check*)context;
     ggnni_found* found = &check->found[piece];
     ggnn_graph   g = *check->g;
-    ggnni_range  nodes = ggnni_cut(check->n, piece, check->pieces);
-    (void)end;
+    ggnni_range  nodes = ggnni_cut(check->n, end - 1, check->pieces); // the only one
     g.traffic = NULL; // checking is not traffic
     found->status = GGNN_OK;
     for (int64_t v = nodes.begin; v < nodes.end && found->status == GGNN_OK; v++) {
@@ -3867,8 +3866,8 @@ enum { // of [7] to [9]; one enum, as C++20 warns of a product of two
     GGNNI_SEGMENT = 256,   // entries whose sum is formed before it is added to the row's
     GGNNI_HEADS = 16,      // heads handled in one pass: bounds the memory of a segment's coefficients
     GGNNI_STREAMED_COLUMNS = 2048, // of rows that are made to be streamed
-    // Rows to prefetch ahead of the one in use: up to 8 KiB of them, as the first-level cache has room for,
-    // no more than 32, hide the latency of memory (measured; 64 short rows take a third longer).
+    // Rows to prefetch ahead of the one in use: up to 16 KiB of them, of sums 8, no more than 32, hide the
+    // latency of memory (measured; 64 short rows take a third longer).
     GGNNI_ROWS_AHEAD = 32
 };
 
@@ -4238,7 +4237,7 @@ static void ggnni_narrow(uint16_t* half, const float* row, int32_t width)
 
 static int32_t ggnni_rows_ahead(int64_t row_bytes)
 {
-    return (int32_t)ggnni_max(4, ggnni_min(GGNNI_ROWS_AHEAD, 8192 / (row_bytes + 1)));
+    return (int32_t)ggnni_max(4, ggnni_min(GGNNI_ROWS_AHEAD, 16384 / (row_bytes + 1)));
 }
 
 // Each line of it; a row that does not begin with a line may end in one more.
@@ -4508,7 +4507,7 @@ static void ggnni_reader_init(ggnni_reader* r, const ggnn_block* b, ggnni_source
     r->factor = NULL;
     r->with_self = with_self;
     r->edges = *b->num_dst.n ? b->indptr[*b->num_dst.n] : 0;
-    r->ahead = ggnni_rows_ahead(row_bytes);
+    r->ahead = ggnni_rows_ahead(2 * row_bytes);
 }
 
 // The addresses of a store's rows: of n edges from e on. What the factors of their ids need is fetched, too.
@@ -5281,10 +5280,9 @@ static void ggnni_scores_datt(void* context, int64_t piece, int64_t past)
 {
     const ggnni_scores* s = (const ggnni_scores*)context;
     int32_t             columns = s->heads * s->width, stripe = ggnni_stripe(columns);
-    int32_t             first = (int32_t)piece * stripe, end = (int32_t)ggnni_min(first + stripe, columns);
+    int32_t             first = (int32_t)piece * stripe, end = (int32_t)ggnni_min(past * stripe, columns);
     ggnni_rows          rows = ggnni_rows_of(ggnni_matrix(s->z, s->ld_z), GGNN_F32, 1, 0);
     int32_t             in_turn[GGNNI_SEGMENT];
-    (void)past; // the stripe behind
     for (int32_t i = 0; i < GGNNI_SEGMENT; i++) in_turn[i] = i;
     memset(s->datt + first, 0, (size_t)(end - first) * sizeof *s->datt);
     rows.index = in_turn;
@@ -5769,7 +5767,9 @@ GGNNI_INLINE void GGNNI_V(ggnni_sum_group)(float* out, const ggnni_rows* r, int3
             const char* row = by_index ? base + index[i] * pitch : r->row[i] + begin;
             const char* next = by_index ? base + index[i + ahead] * pitch : r->row[i + ahead] + begin;
             GGNNI_UNROLL
-            for (int j = 0; j < count; j += 16 / GGNN_SIMD_WIDTH) GGNNI_PREFETCH(next + at[j] * size);
+            for (int j = 0; j < count; j += 16 / GGNN_SIMD_WIDTH)
+                if (count * GGNN_SIMD_WIDTH >= 64) GGNNI_PREFETCH_NEAR(next + at[j] * size);
+                else GGNNI_PREFETCH(next + at[j] * size);
             if (off_lines) GGNNI_PREFETCH(next + last);
             GGNNI_UNROLL
             for (int j = 0; j < count; j++) {

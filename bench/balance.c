@@ -18,7 +18,7 @@ static void    count_pieces(int64_t n, void (*body)(void*, int64_t), void* job);
 static double work_of(const ggnni_job* job, int64_t i)
 {
     const ggnni_spmm* s = job->context;
-    const ggnni_range lists = job->lists ? ggnni_cut_lists(job->lists, i, job->pieces) : ggnni_cut(job->n, i, job->pieces);
+    const ggnni_range lists = ggnni_job_piece(job, i);
     double work = 0;
     for (int64_t v = lists.begin; v < lists.end; v++) {
         const int64_t edges = s->b->indptr[v + 1] - s->b->indptr[v];
