@@ -113,7 +113,7 @@ $(BUILD)/tests/%.o: %.c $(BUILD)/cc.flags # of tests/ROOM/
 
 # ---- examples/train.c, which needs no archive: as its first lines say, and with -mfma where the compiler knows that -------
 # with sanitizers ggnn.h takes long to compile: its vectors, which have the plain loops' bits, then stand in the library alone
-$(BUILD)/examples/train.o $(BUILD)/examples/train-fma.o $(BUILD)/tests/test_pool.o: CPPFLAGS += $(if $(EXTRA),-DGGNN_NO_SIMD)
+$(BUILD)/examples/train.o $(BUILD)/examples/train-fma.o $(BUILD)/tests/test_pool.o: CPPFLAGS += $(if $(findstring -fsanitize,$(EXTRA)),-DGGNN_NO_SIMD)
 $(BUILD)/examples/train-fma.o: CFLAGS += -mfma
 $(BUILD)/examples/train-fma.o: examples/train.c $(BUILD)/cc.flags
 	@mkdir -p $(@D)

@@ -74,7 +74,7 @@
 //   GGNN_PARALLEL_FOR(n, body, context)   a statement that runs void body(void* context, int64_t i) for i in
 //                        [0, n), n an int64_t, in any order, and waits (OpenMP's; serial where that is off,
 //                        and in a parallel region). Threads of your own pool are in no parallel region: each
-//                        opens an OpenMP team when it calls an op. Define this as your pool's loop, or GGNN_SERIAL
+//                        opens an OpenMP team when it calls an op. Define it as your pool's, or GGNN_SERIAL
 //   GGNN_THREADS         how many threads that loop has (1): work is cut into 64 pieces or 8 a thread
 //   GGNN_SERIAL          each op runs on the thread that calls it: GGNN_PARALLEL_FOR is a plain loop
 //   GGNN_NO_SIMD         the plain loops only
@@ -5768,7 +5768,7 @@ GGNNI_INLINE void GGNNI_V(ggnni_sum_group)(float* out, const ggnni_rows* r, int3
             const char* next = by_index ? base + index[i + ahead] * pitch : r->row[i + ahead] + begin;
             GGNNI_UNROLL
             for (int j = 0; j < count; j += 16 / GGNN_SIMD_WIDTH)
-                if (count * GGNN_SIMD_WIDTH >= 64) GGNNI_PREFETCH_NEAR(next + at[j] * size);
+                if (count * GGNN_SIMD_WIDTH * size >= 256) GGNNI_PREFETCH_NEAR(next + at[j] * size);
                 else GGNNI_PREFETCH(next + at[j] * size);
             if (off_lines) GGNNI_PREFETCH(next + last);
             GGNNI_UNROLL

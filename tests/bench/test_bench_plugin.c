@@ -75,6 +75,7 @@ TEST(a_wrong_answer_has_no_time)
     fails("spmm", "nan", "out[0] is nan (a NaN, or not written), should be ");
     fails("spmm", "wrong later", "bad: mean, F 4: out[");
     fails("spmm", "idle later", " (a NaN, or not written), should be ");
+    fails("spmm", "short later", "bad: mean, F 4: out[1196] is ");
     fails("spmm", "error", "bad: sum, F 1, small: returns error 7");
 }
 
