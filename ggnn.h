@@ -1508,13 +1508,18 @@ GGNN_HD ggnn_status ggnni_fault(ggnn_fault* fault, ggnn_status status, const cha
 
 // Into the second-level cache: a core can wait for more lines there than in its first. (Measured on Zen 4:
 // random rows of 128 bytes come 1.7 to 2.4 times as fast from memory as with locality 3; from caches, as
-// fast.) Near: wide rows, which on an Intel Xeon come 1.2 times as fast, on Zen 4 as fast.
+// fast.) Near, for [10i]: rows of 256 bytes or more, on Intel all rows that are summed or multiplied, which
+// on a Xeon takes 1.1 to 1.2 times less; wide ones take a Zen 4 as long.
 #if defined(__GNUC__)
-#define GGNNI_PREFETCH(address)      __builtin_prefetch(address, 0, 2)
-#define GGNNI_PREFETCH_NEAR(address) __builtin_prefetch(address)
+#define GGNNI_PREFETCH(address) __builtin_prefetch(address, 0, 2)
 #else
-#define GGNNI_PREFETCH(address)      ((void)(address))
-#define GGNNI_PREFETCH_NEAR(address) ((void)(address))
+#define GGNNI_PREFETCH(address) ((void)(address))
+#endif
+#define GGNNI_PREFETCH_NEAR(address) __builtin_prefetch(address)
+#if defined(__x86_64__)
+#define GGNNI_NEAR(bytes) ((bytes) >= 256 || __builtin_cpu_is("intel"))
+#else
+#define GGNNI_NEAR(bytes) ((bytes) >= 256)
 #endif
 
 // ---- how batches and packed batches lie in memory ------------------------------
@@ -1748,8 +1753,7 @@ GGNN_HD ggnn_status ggnn_batch_bound(ggnn_batch* b, const ggnn_graph* g, const g
 // ==== [1i] BASE
 // =============================================================================
 
-// Runs body(context, i) for i in [0, n). Serial inside a parallel region: a batch a thread is the outer loop
-// there.
+// Runs body(context, i) for i in [0, n). Serial inside a parallel region, whose threads have a batch each.
 #if defined(_OPENMP) && !defined(GGNN_SERIAL)
 #define GGNNI_OPENMP
 #endif
@@ -2047,8 +2051,7 @@ typedef struct { // edges of a piece, found in the order of the input
     int64_t n, edge[256], row[256], key[256];
 } ggnni_found_edges;
 
-// Appends those of edges [e, end) of a row whose key is in [first, last): no branch, as none could be
-// foretold.
+// Appends those of edges [e, end) of a row whose key is in [first, last), without a branch to mispredict.
 static int64_t ggnni_sort_find(ggnni_found_edges* found, const ggnni_sort* s, int64_t row, int64_t e,
                                int64_t end, int64_t first, int64_t last)
 {
@@ -2075,8 +2078,7 @@ static void ggnni_sort_place(const ggnni_sort* s, int64_t from, int64_t row, int
     if (s->position) s->position[to] = s->position_in ? s->position_in[from] : from;
 }
 
-// Counts the edges found (indptr[k + 1] = edges of key k), or puts them in their places (indptr[k] = cursor
-// of key k).
+// Counts the edges found (indptr[k + 1] = edges of key k), or puts them in place (indptr[k] = cursor of k).
 static void ggnni_sort_flush(ggnni_found_edges* found, const ggnni_sort* s)
 {
     for (int64_t i = 0; i < found->n; i++) {
@@ -3476,8 +3478,7 @@ static ggnn_status ggnni_draw_tile(const ggnni_hop* at, ggnni_tile* tile, const 
     return GGNN_OK;
 }
 
-// Stage 2: reads the ids taken, with positions and weights where wanted, and counts those from the first on
-// that are valid.
+// Stage 2: reads the ids taken, positions and weights where wanted; counts the valid ones from the first on.
 static ggnn_status ggnni_fetch_tile(const ggnni_hop* at, const ggnni_tile* tile, const ggnn_unique* seen,
                                     const ggnn_node* target, int64_t* valid, ggnn_node* bad)
 {
@@ -3975,8 +3976,7 @@ static void ggnni_max_plain(float* out, int32_t* arg, const ggnni_rows* r, int32
     }
 }
 
-// 16 partial sums, of a head's columns 0, 16, 32 .., of 1, 17, 33 .. and so on: what vectors of any width can
-// do alike.
+// 16 partial sums, of a head's columns 0, 16, 32 .., of 1, 17, 33 .., as vectors of any width can do alike.
 static void ggnni_dot_plain(float* out, const float* x, const ggnni_rows* r)
 {
     for (int32_t l = 0, i = 0, end = 0; l < r->lists; l++, x += r->ld)
@@ -4094,8 +4094,7 @@ static const ggnni_loops ggnni_plain = {
     ggnni_lanes_plain, ggnni_words_plain};
 
 // ---- the loops: in vectors --------------------------------------------------------
-// Written once, in [10i], and compiled for each instruction set here: the caller's compiler flags do not
-// matter.
+// Written once, in [10i]; compiled here for each instruction set, whatever the caller's compiler flags are.
 
 #if !defined(GGNN_NO_SIMD) && !defined(__CUDACC__) &&                                                        \
     (defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 9)) &&                                          \
@@ -4159,8 +4158,7 @@ static const ggnni_loops ggnni_plain = {
 #define GGNNI_STREAMED() ((void)0)
 #endif
 
-// The best that the machine and GGNN_SIMD_LEVEL allow; asked at an op's entry, so there is no state to set
-// up.
+// The best that the machine and GGNN_SIMD_LEVEL allow; asked at an op's entry: no state is set up.
 static const ggnni_loops* ggnni_choose_loops(void)
 {
 #ifdef GGNNI_SIMD
@@ -4223,8 +4221,7 @@ GGNN_API ggnn_status ggnn_exp2_array(float* x, int64_t n)
 // ---- rows by pointer table ---------------------------------------------------------
 
 // Rows are read from slots in an order that depends on the ids alone, so counting apart from copying gives
-// the same counts for any number of threads, with no atomics; the second look-up is paid for by those who
-// count.
+// the same counts for any number of threads, with no atomics; who counts pays for the second look-up.
 static void ggnni_count_row(const ggnn_store* from, int64_t v)
 {
     from->traffic[ggnn_locate(&from->at, v).slot]++;
@@ -4578,8 +4575,7 @@ static int64_t ggnni_weighted_edge(const ggnni_spmm* s, int64_t e)
     return s->forward ? ggnni_edge(s->forward, e) : e;
 }
 
-// Coefficients of a segment's edges, weight * src: their address, or NULL for ones; in buffer unless they lie
-// ready.
+// Coefficients of a segment's edges, weight * src: where they lie, or in buffer; NULL for ones.
 GGNNI_INLINE const float* ggnni_coefficients(const ggnni_spmm* s, float* buffer, int64_t begin, int32_t n,
                                              int64_t* stride)
 {
@@ -4844,8 +4840,7 @@ GGNN_API ggnn_status ggnn_spmm_back_arg(float* dinp, int64_t ld_dinp, const ggnn
 }
 
 // ---- messages: rows of edges -----------------------------------------------------------------
-// Messages of a segment are made in strips of columns, and the loops run over these. A copy's are where they
-// lie.
+// Messages of a segment are made in strips of columns, and the loops run over these; a copy's are there.
 
 enum { GGNNI_STRIP = 32 }; // 32 KiB of messages
 
@@ -5400,15 +5395,16 @@ static const float* ggnni_gat_terms(const ggnni_gat* s, int64_t v, int64_t i)
     return s->y.term + ggnni_edge(s->b, s->b->indptr[v] + i - 1) * s->y.heads + s->head;
 }
 
-// el of a segment's entries side by side; -infinity in what is left of a vector. pass, lanes: constants of 4.
-GGNNI_INLINE void ggnni_gat_collect(const ggnni_gat* s, float* x, const ggnni_rows* rows, int32_t pass,
-                                    int32_t lanes)
+// el of a segment's entries side by side; -infinity in what is left of a vector. That of the 64th edge behind
+// is prefetched, from next[0] on, of `left` edges. pass, lanes: constants of 4.
+GGNNI_INLINE void ggnni_gat_collect(const ggnni_gat* s, float* x, const ggnni_rows* rows,
+                                    const int32_t* next, int64_t left, int32_t pass, int32_t lanes)
 {
     const float*   el = s->y.el + s->head;
-    const int64_t  n = rows->n, last = n + rows->ahead - 1, pitch = s->y.heads;
+    const int64_t  n = rows->n, pitch = s->y.heads;
     for (int64_t i = 0, k; i < n; i++) {
         const float* from = el + rows->index[i] * pitch;
-        GGNNI_PREFETCH(el + rows->index[ggnni_min(i + 64, last)] * pitch);
+        if (i + 64 < left) GGNNI_PREFETCH(el + next[i + 64] * pitch);
         for (k = 0; k + 4 <= pass; k += 4) memcpy(x + i * lanes + k, from + k, 4 * sizeof *x);
         for (; k < lanes; k++) x[i * lanes + k] = k < pass ? from[k] : -INFINITY;
     }
@@ -5421,10 +5417,11 @@ static void ggnni_gat_powers(const ggnni_gat* s, float* power, float* most, floa
                              const ggnni_rows* rows, int64_t v, int64_t first)
 {
     const int64_t n = ((int64_t)rows->n * s->lanes + 15) & ~15;
+    const int64_t e = s->b->indptr[v] + first, left = s->b->indptr[*s->b->num_dst.n] - e;
     float         before[16];
     memcpy(before, most, sizeof before);
-    if (s->pass == 4) ggnni_gat_collect(s, power, rows, 4, 4);
-    else ggnni_gat_collect(s, power, rows, s->pass, s->lanes);
+    if (s->pass == 4) ggnni_gat_collect(s, power, rows, s->b->indices + e, left, 4, 4);
+    else ggnni_gat_collect(s, power, rows, s->b->indices + e, left, s->pass, s->lanes);
     for (int32_t i = 0; s->y.term && i < rows->n; i++)
         for (int32_t k = 0; k < s->pass; k++) power[i * s->lanes + k] += ggnni_gat_terms(s, v, first + i)[k];
     s->loops->leaky(power, n, er, s->y.how.slope, most);
@@ -5750,6 +5747,7 @@ GGNNI_INLINE void GGNNI_V(ggnni_sum_group)(float* out, const ggnni_rows* r, int3
 {
     const int64_t  size = type == GGNN_F16 ? 2 : 4, begin = (k * r->width + c) * size;
     const int64_t  stride = r->coef ? r->stride : 0, pitch = r->pitch, ahead = r->ahead;
+    const int      near = GGNNI_NEAR(count * GGNN_SIMD_WIDTH * size);
     const int32_t* index = r->index;
     const char*    base = by_index ? r->base + begin : NULL;
     const float*   coef = r->coef ? r->coef + k : ggnni_ones;
@@ -5768,7 +5766,7 @@ GGNNI_INLINE void GGNNI_V(ggnni_sum_group)(float* out, const ggnni_rows* r, int3
             const char* next = by_index ? base + index[i + ahead] * pitch : r->row[i + ahead] + begin;
             GGNNI_UNROLL
             for (int j = 0; j < count; j += 16 / GGNN_SIMD_WIDTH)
-                if (count * GGNN_SIMD_WIDTH * size >= 256) GGNNI_PREFETCH_NEAR(next + at[j] * size);
+                if (near) GGNNI_PREFETCH_NEAR(next + at[j] * size);
                 else GGNNI_PREFETCH(next + at[j] * size);
             if (off_lines) GGNNI_PREFETCH(next + last);
             GGNNI_UNROLL
@@ -5910,7 +5908,8 @@ GGNNI_HOT void GGNNI_V(ggnni_max)(float* out, int32_t* arg, const ggnni_rows* r,
 
 // The sixteen partial sums in registers while whole sixteens last, then in memory. Fold by 8 and 4 in vectors
 // of four.
-GGNNI_INLINE float GGNNI_V(ggnni_dot_row)(const char* row, const char* next, const float* x, int32_t width)
+GGNNI_INLINE float GGNNI_V(ggnni_dot_row)(const char* row, const char* next, const float* x, int32_t width,
+                                           int near)
 {
     enum { VECTORS = 16 / GGNN_SIMD_WIDTH };
     float         part[16];
@@ -5920,7 +5919,8 @@ GGNNI_INLINE float GGNNI_V(ggnni_dot_row)(const char* row, const char* next, con
     GGNNI_UNROLL
     for (int v = 0; v < VECTORS; v++) sum[v] = zero;
     for (; j + 16 <= width; j += 16) {
-        GGNNI_PREFETCH(next + 4 * j);
+        if (near) GGNNI_PREFETCH_NEAR(next + 4 * j);
+        else GGNNI_PREFETCH(next + 4 * j);
         GGNNI_UNROLL
         for (int v = 0; v < VECTORS; v++)
             sum[v] += GGNNI_V(ggnni_load)(row, GGNN_F32, j + v * GGNN_SIMD_WIDTH) *
@@ -5945,13 +5945,13 @@ GGNNI_INLINE void GGNNI_V(ggnni_dot_rows)(float* out, const float* x, const ggnn
 {
     const int32_t *index = r->index, *index_ahead = index + r->ahead;
     const int64_t  pitch = r->pitch, bytes = heads * width * (int64_t)sizeof *x;
-    const int      off_lines = ggnni_off_lines(ggnni_row_of(r, 0), bytes);
+    const int      off_lines = ggnni_off_lines(ggnni_row_of(r, 0), bytes), near = GGNNI_NEAR(bytes);
     for (int32_t l = 0, i = 0, end = 0; l < r->lists; l++, x += r->ld)
         for (end += ggnni_list_length(r, l); i < end; i++) {
             const char *row = r->base + index[i] * pitch, *next = r->base + index_ahead[i] * pitch;
             if (off_lines) GGNNI_PREFETCH(next + bytes - 1);
             for (int32_t k = 0; k < heads * width; k += width)
-                *out++ = GGNNI_V(ggnni_dot_row)(row + 4 * k, next + 4 * k, x + k, width);
+                *out++ = GGNNI_V(ggnni_dot_row)(row + 4 * k, next + 4 * k, x + k, width, near);
         }
 }
 
