@@ -841,8 +841,7 @@ typedef struct ggnn_batch {
     ggnn_fault    fault;     // after an error: its cause, node and hop
 } ggnn_batch;
 
-// The bounds by which both headers plan a batch: sets how, num_nodes, num_edges, max_ids, and the max of
-// every size.
+// The bounds by which both headers plan a batch: sets how, num_nodes, num_edges, max_ids, each size's max.
 // Targets are distinct, so that the edges without replacement are at most all of the graph's.
 // O(hops). Fails as ggnn_batch_new.
 GGNN_HD ggnn_status ggnn_batch_bound(ggnn_batch* b, const ggnn_graph* g, const ggnn_sampling* how,
@@ -852,8 +851,7 @@ GGNN_HD ggnn_status ggnn_batch_bound(ggnn_batch* b, const ggnn_graph* g, const g
 // of every size is worked out from N, E, fanout and the limits in `how`. GGNN_ERROR_ARGUMENT: the batch
 // cannot be, and b->fault says why: an argument is out of range, or a hop's sources or edges could reach 2^31
 // (a limit in `how` prevents that). GGNN_ERROR_MEMORY: no memory is left. These two functions alone allocate:
-// no op does. Most of a large bound is never touched. A batch that was freed, or set to zeros, may be freed
-// again.
+// no op does. Most of a large bound is never touched. A batch of zeros, so a freed one, may be freed.
 GGNN_API ggnn_status ggnn_batch_new(ggnn_batch* b, const ggnn_graph* g, const ggnn_sampling* how,
                                     int64_t max_seeds);
 GGNN_API void        ggnn_batch_free(ggnn_batch* b);
@@ -1057,8 +1055,7 @@ GGNN_API ggnn_status ggnn_spmm_edges_back(
     const int32_t*    arg,      // (num_dst, width)   of MAX, MIN; NULL otherwise
     int32_t           width);
 
-// 1 / |N(v)| for each target, 0 where that is empty; with_self: 1 / (|N(v)| + 1) (GraphSAGE's gcn
-// aggregator).
+// 1 / |N(v)| for each target, 0 where that is empty; with_self: 1 / (|N(v)| + 1), as GraphSAGE-GCN's.
 GGNN_API ggnn_status ggnn_scale_mean(float* inv, const ggnn_block* b, int with_self);
 
 // 1 / the sum of weight (num_edges) over N(v) for each target, 0 where that sum is 0: with it as scale.dst,
@@ -1068,8 +1065,7 @@ GGNN_API ggnn_status ggnn_scale_weights(float* inv, const ggnn_block* b, const f
 // GCN under sampling, Kipf & Welling 2017: the factors of a SUM. src[u] = 1/sqrt(d_u) (num_src), d =
 // in-degree in the graph + 1; dst[v] = degree/sampled * 1/sqrt(d_v) (num_dst), so that the neighbour sum is
 // unbiased where every edge is as likely to be sampled (not by WEIGHTED or WALK); self[v] = 1/d_v (num_dst).
-// With full fanout this is exactly their layer. `self` adds v itself, so a self-loop in a list is counted as
-// well.
+// With full fanout this is exactly their layer. `self` adds v itself, beside a self-loop in its list.
 // inv_sqrt (N) holds 1/sqrt(d) by global id, from ggnn_gcn_norm; src may be NULL (input layer: pass inv_sqrt
 // itself to ggnn_aggregate).
 GGNN_API ggnn_status ggnn_gcn_norm(float* inv_sqrt, const ggnn_graph* g);
@@ -1851,12 +1847,13 @@ static int64_t ggnni_work(const ggnn_block* b)
 {
     return *b->num_dst.n ? *b->num_dst.n + b->indptr[*b->num_dst.n] : 0;
 }
-static int64_t ggnni_list_at(const ggnn_block* b, int64_t work)
+// The first list before which so many edges and lists lie, or, `lists` 0, edges; num_dst: none.
+static int64_t ggnni_list_at(const ggnn_block* b, int64_t work, int lists)
 {
     int64_t low = 0, high = *b->num_dst.n;
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
-        if (b->indptr[middle] + middle < work) low = middle + 1;
+        if (b->indptr[middle] + lists * middle < work) low = middle + 1;
         else high = middle;
     }
     return low;
@@ -1870,7 +1867,7 @@ static int64_t ggnni_list_pieces(const ggnn_block* b, int32_t width)
 static int64_t ggnni_next_hub(const ggnn_block* b, int64_t v, int64_t hub)
 {
     for (; v < *b->num_dst.n; v++) {
-        v = ggnni_list_at(b, (b->indptr[v] + v) / hub * hub + hub + 1) - 1;
+        v = ggnni_list_at(b, (b->indptr[v] + v) / hub * hub + hub + 1, 1) - 1;
         if (b->indptr[v + 1] - b->indptr[v] >= hub) break;
     }
     return v;
@@ -1891,7 +1888,7 @@ static ggnni_range ggnni_job_piece(const ggnni_job* job, int64_t i)
 {
     ggnni_range all = ggnni_cut(job->n, i, job->pieces);
     if (!job->lists) return all;
-    all.begin = ggnni_list_at(job->lists, all.begin), all.end = ggnni_list_at(job->lists, all.end);
+    all.begin = ggnni_list_at(job->lists, all.begin, 1), all.end = ggnni_list_at(job->lists, all.end, 1);
     return all;
 }
 
@@ -1994,8 +1991,7 @@ GGNN_API uint16_t ggnn_float_to_half(float value)
 // The logarithm of m = draw + 1 from a series in double: y in [1, 2) is m without its exponent, log2(y) =
 // 1/2 + 2 / ln 2 * atanh(t) where t = (y - sqrt 2) / (y + sqrt 2), |t| < .172. In units of 2^-52 the terms
 // from t^19 on make 2, the conversion to double 2, all other roundings less than 4. Where the sum is within
-// 16 such units of a multiple of 2^-40 (one draw of 128) the definition is asked, and so it is for draws
-// below 2^53, of which no bit may be lost.
+// 16 such units of a multiple of 2^-40 (one draw of 128) the definition is asked; for draws below 2^53, too.
 GGNN_API uint64_t ggnn_neg_log2_fast(uint64_t draw)
 {
     const double root = 1.4142135623730951, scale = 2.8853900817779268; // sqrt 2, 2 / ln 2
@@ -2172,8 +2168,7 @@ static ggnn_status ggnni_check_ids(const ggnn_node* id, int64_t n, int64_t num_n
 }
 
 // Does every number in [0, n) stand once among number[0 .. count), whatever else stands there? No memory:
-// what stands there must add up, mixed, to what should. One wrong number is always found; several escape with
-// chance 2^-64.
+// what stands there must add up, mixed, to what should. One wrong one is found; several escape once in 2^64.
 static int ggnni_each_once(const ggnn_node* number, int64_t count, int64_t n)
 {
     uint64_t sum = 0;
@@ -2295,8 +2290,7 @@ GGNN_API ggnn_status ggnn_graph_validate(const ggnn_graph* g, ggnn_fault* fault)
 
 // ---- owners -----------------------------------------------------------------
 
-// Ranks by a counting sort: bound[p + 1] counts the rows of part p, then is where its next row goes, and ends
-// as where part p ends.
+// Ranks by a counting sort: bound[p + 1] counts part p's rows, then is where its next row goes, last its end.
 static ggnn_status ggnni_rank_by_owner(ggnn_layout* at, ggnn_node* rank, int64_t* bound, ggnn_owner how,
                                        const int32_t* owner, int64_t num_rows, ggnn_fault* fault)
 {
@@ -2670,8 +2664,7 @@ static int64_t ggnni_next(ggnni_draws* draws, int64_t j, int64_t n) // draw j in
     return ggnn_bounded(ggnn_draw(draws->words, j), n);
 }
 
-// A small hash table from slot to content, for what would be an array of n entries of which m differ from the
-// identity.
+// A small hash table from slot to content, for an array of n entries of which m differ from the identity.
 typedef struct {
     int64_t slot, content; // slot -1: free
 } ggnni_entry;
@@ -3124,8 +3117,7 @@ GGNN_API int32_t ggnn_unique_find(const ggnn_unique* seen, ggnn_node id)
     return value - seen->base < seen->count ? (int32_t)(value - seen->base) : -1;
 }
 
-// Numbers n ids in range up to the first new one past `limit` in all; how many. As many at once as there is
-// room for if all are new.
+// Numbers n ids in range up to the first new one past `limit`; how many. At once as many as have room if new.
 static int64_t ggnni_unique_number(ggnn_unique* seen, ggnn_node* list, int32_t* local, const ggnn_node* id,
                                    int64_t n, int64_t limit)
 {
@@ -3189,8 +3181,7 @@ static int64_t ggnni_tile_width(ggnn_method method, int64_t fanout)
     return by_weight || fanout > GGNN_FANOUT_MAX ? 1 : GGNNI_TARGETS;
 }
 
-// Offsets that a tile may draw. Samples by weight of whole lists are drawn too; others take the lists as they
-// are.
+// Offsets that a tile may draw. By weight whole lists are drawn too; else they are taken as they are.
 static int64_t ggnni_tile_offsets(const ggnn_batch* b)
 {
     const int by_weight = ggnn_method_has(b->how.method, GGNN_METHOD_WEIGHS);
@@ -3895,8 +3886,7 @@ typedef struct { // n rows that one loop runs over, `heads` times `width` column
 typedef struct { // j: a column of head k
     // out[j] = factor[k] * (keep[k] * out[j] + sum over i, in order, of coef[i, k] * row[i][j]), list by list
     void (*sum)(float* out, const ggnni_rows* r);
-    // out[j] = greatest of sign * coef[i, k] * row[i][j], times sign; arg[j] = first + i, or NULL. first > 0:
-    // goes on.
+    // out[j] = greatest of sign * coef[i, k] * row[i][j], times sign; arg[j] = first + i. first > 0: goes on.
     void (*max)(float* out, int32_t* arg, const ggnni_rows* r, int32_t first, float sign);
     // out[i, k] = row[i] . x of its list, of head k; by index, no coef
     void (*dot)(float* out, const float* x, const ggnni_rows* r);
@@ -3999,8 +3989,7 @@ static void ggnni_blend_plain(float* out, float keep, float factor, const void* 
 }
 
 // 2^x = 2^n * 2^r, n the nearest integer: adding 1.5 * 2^23 leaves it in the low bits of the sum. 2^r, |r| <=
-// 1/2, is 1 + r * (a polynomial of degree 5, fitted by least squares reweighted towards equal relative
-// errors, 2e-8).
+// 1/2, is 1 + r * (a polynomial of degree 5, by least squares reweighted to equal relative errors, 2e-8).
 GGNN_API float ggnn_exp2(float x)
 {
     const float magic = 12582912.0f;
@@ -4376,8 +4365,7 @@ GGNN_API ggnn_status ggnn_mark(int64_t* mark, const ggnn_layout* at, const ggnn_
     return GGNN_OK;
 }
 
-// A counting sort by owner. While ids are placed, bound[s] is where the next id of slot s goes, so that it
-// ends as the begin of slot s + 1.
+// A counting sort by owner. While ids are placed, bound[s] is where slot s's next id goes: at last its end.
 GGNN_API ggnn_status ggnn_split(int32_t* gather, int32_t* scatter, int64_t* bound, const ggnn_layout* at,
                                 const ggnn_node* id, int64_t n)
 {
@@ -4484,8 +4472,7 @@ static int64_t ggnni_source_id(const ggnn_block* b, int64_t e)
     return b->neighbor ? (int64_t)b->neighbor[e] : ggnni_id(b, b->indices[e]);
 }
 
-// Reads lists in order, segment by segment. Of a matrix, a list of a row below with_self begins with the row
-// itself.
+// Reads lists in order, by segments. Of a matrix, a list of a row below with_self begins with the row itself.
 typedef struct {
     const ggnn_block* b;
     ggnni_source      source;
@@ -4708,33 +4695,51 @@ static void ggnni_spmm_piece(void* context, int64_t begin, int64_t end)
     GGNNI_STREAMED();
 }
 
-// A list makes a piece two fifths longer at most; a thread has eight. Of longer ones, hubs, the sums of up to
-// 256 segments are made at a time, each as if it were a list, and added in order. (Not of MAX and MIN.)
+// The greatest of segments join those before them, as if list v's entries were seen one by one.
+static void ggnni_join_greatest(const ggnni_spmm* s, int64_t v, const ggnni_spmm* segments)
+{
+    const float sign = s->how == GGNN_MAX ? 1.0f : -1.0f, *x = segments->out;
+    float*      out = s->out + v * s->ld_out;
+    for (int64_t i = 0, at = 0; i < *segments->b->num_dst.n; i++) {
+        const int64_t first = segments->b->indptr[i] - s->b->indptr[v];
+        for (int64_t j = 0; j < s->heads * s->width; j++, at++) {
+            if (first > 0 && (x[at] * sign <= out[j] * sign || x[at] != x[at])) continue;
+            out[j] = x[at];
+            if (s->arg) s->arg[v * s->ld_arg + j] = (int32_t)first + segments->arg[at];
+        }
+    }
+}
+
+// A list makes a piece two fifths longer at most; a thread has eight. Of longer ones, hubs, up to 256
+// segments are reduced at a time, each as if it were a list, and joined in order.
 static void ggnni_spmm_hubs(ggnni_spmm* s)
 {
-    const int32_t width = s->heads * s->width;
+    const int32_t width = s->heads * s->width, greatest = s->how == GGNN_MAX || s->how == GGNN_MIN;
     const int64_t dst = *s->b->num_dst.n, pieces = ggnni_list_pieces(s->b, width);
     float         sums[1 << 13];
-    int64_t       indptr[GGNNI_SEGMENT + 1], n, most = ggnni_min(GGNNI_SEGMENT, (1 << 13) / width);
+    int32_t       chosen[1 << 12];
+    int64_t       indptr[GGNNI_SEGMENT + 1], n, most = (1 << (greatest ? 12 : 13)) / width;
     ggnn_block    segments = *s->b;
     ggnni_spmm    pass = *s;
     s->hub = pass.hub = INT64_MAX;
-    if (s->body || s->how == GGNN_MAX || s->how == GGNN_MIN || most < 16 || pieces == 1) return;
+    if (s->body || most < 16 || pieces == 1) return;
     s->hub = ggnni_max(4 * GGNNI_SEGMENT, 2 * ggnni_work(s->b) / (5 * pieces));
     segments.indptr = indptr, segments.num_dst.n = &n;
     pass.b = &segments, pass.out = sums, pass.ld_out = width;
-    pass.how = GGNN_SUM, pass.scale.dst = pass.scale.self = NULL;
+    pass.arg = s->arg ? chosen : NULL, pass.ld_arg = width;
+    pass.how = greatest ? s->how : GGNN_SUM, pass.scale.dst = pass.scale.self = NULL;
     for (int64_t v = ggnni_next_hub(s->b, 0, s->hub); v < dst; v = ggnni_next_hub(s->b, v + 1, s->hub)) {
         const int64_t edges = s->b->indptr[v + 1] - s->b->indptr[v];
         const float   mean = s->how == GGNN_MEAN ? 1.0f / (float)edges : 1.0f;
         float*        out = s->out + v * s->ld_out;
         for (int64_t first = 0; first < edges; first = indptr[n] - s->b->indptr[v]) {
             indptr[0] = s->b->indptr[v] + first;
-            for (n = 0; n < most && indptr[n] < s->b->indptr[v + 1]; n++)
+            for (n = 0; n < ggnni_min(most, GGNNI_SEGMENT) && indptr[n] < s->b->indptr[v + 1]; n++)
                 indptr[n + 1] = ggnni_min(indptr[n] + GGNNI_SEGMENT, s->b->indptr[v + 1]);
             ggnni_run(n, n, ggnni_spmm_piece, &pass);
-            if (first == 0) memcpy(out, sums, (size_t)width * sizeof *out);
-            for (int64_t i = first == 0; i < n; i++)
+            if (greatest) ggnni_join_greatest(s, v, &pass);
+            else if (first == 0) memcpy(out, sums, (size_t)width * sizeof *out);
+            for (int64_t i = first == 0; i < n && !greatest; i++)
                 s->loops->blend(out, 1.0f, 1.0f, sums + i * width, GGNN_F32, width);
         }
         s->loops->blend(out, s->scale.dst ? s->scale.dst[v] : mean, 0.0f, NULL, GGNN_F32, width);
@@ -5015,8 +5020,7 @@ static void ggnni_gcn_norm_piece(void* context, int64_t begin, int64_t end)
 {
     const ggnni_gcn_norm* s = (const ggnni_gcn_norm*)context;
     for (int64_t v = begin; v < end; v++) {
-        // sqrtf in double, to the bit: clang's float_control does not reach calls, and a fast sqrtf is an
-        // estimate
+        // sqrtf in double, to the bit: clang's float_control does not reach calls; a fast sqrtf estimates
         float d = (float)(ggnn_neighbors(&s->g, (ggnn_node)v).degree + 1);
         s->inv_sqrt[v] = 1.0f / (float)sqrt((double)d);
     }
@@ -5077,33 +5081,34 @@ static void ggnni_dots_apart(const ggnni_edges* s, ggnni_rows rows, const float*
     }
 }
 
+// Of edges [begin, end): no sum is over edges, so a piece may begin and end within a list.
 static void ggnni_sddmm_dot(void* context, int64_t begin, int64_t end)
 {
     const ggnni_edges* s = (const ggnni_edges*)context;
+    const int64_t *    indptr = s->b->indptr, last = ggnni_list_at(s->b, end + 1, 0) - 1;
     ggnni_rows         rows = ggnni_rows_of(ggnni_matrix(s->x, s->ld_x), GGNN_F32, s->heads, s->width);
     ggnni_reader       reader;
     ggnni_reader_init(&reader, s->b, ggnni_matrix(s->x, s->ld_x), 0,
                       s->heads * s->width * (int64_t)sizeof(float));
     rows.ld = s->ld_y;
-    for (int64_t v = begin, some; v < end; v += some) {
-        const float* y = s->y + v * s->ld_y;
-        some = ggnni_some_lists(&rows, &reader, v, end - v);
-        for (int64_t first = 0; ggnni_segment(&rows, &reader, v, first); first += rows.n) {
-            if (s->b->edge) ggnni_dots_apart(s, rows, y, s->b->indptr[v] + first);
-            else s->loops->dot(s->out + (s->b->indptr[v] + first) * s->heads, y, &rows);
-        }
+    for (int64_t e = begin, v = ggnni_list_at(s->b, e + 1, 0) - 1; e < end; e += rows.n) {
+        while (indptr[v + 1] <= e) v++;
+        ggnni_some_lists(&rows, &reader, v, e > indptr[v] ? 0 : last - v); // the last may end past `end`
+        ggnni_segment(&rows, &reader, v, e - indptr[v]);
+        rows.n = (int32_t)ggnni_min(rows.n, end - e);
+        if (s->b->edge) ggnni_dots_apart(s, rows, s->y + v * s->ld_y, e);
+        else s->loops->dot(s->out + e * s->heads, s->y + v * s->ld_y, &rows);
     }
 }
 
 GGNNI_HOT void ggnni_sddmm_add(void* context, int64_t begin, int64_t end)
 {
     const ggnni_edges* s = (const ggnni_edges*)context;
-    for (int64_t v = begin; v < end; v++) {
-        for (int64_t e = s->b->indptr[v]; e < s->b->indptr[v + 1]; e++) {
-            const float *x = s->x + s->b->indices[e] * s->ld_x, *y = s->y + v * s->ld_y;
-            float*       out = s->out + ggnni_edge(s->b, e) * s->heads;
-            for (int32_t k = 0; k < s->heads; k++) out[k] = x[k] + y[k];
-        }
+    for (int64_t e = begin, v = ggnni_list_at(s->b, e + 1, 0) - 1; e < end; e++) {
+        while (s->b->indptr[v + 1] <= e) v++;
+        const float *x = s->x + s->b->indices[e] * s->ld_x, *y = s->y + v * s->ld_y;
+        float*       out = s->out + ggnni_edge(s->b, e) * s->heads;
+        for (int32_t k = 0; k < s->heads; k++) out[k] = x[k] + y[k];
     }
 }
 
@@ -5116,8 +5121,10 @@ GGNN_API ggnn_status ggnn_sddmm(float* out, ggnn_edge_op how, const ggnn_block* 
     GGNNI_REQUIRE((how == GGNN_DOT || width == heads) && ggnni_per_edge(b, out));
     GGNNI_REQUIRE(ggnni_matrix_given(inp_src, ld_src, *b->num_src.n, width));
     GGNNI_REQUIRE(ggnni_matrix_given(inp_dst, ld_dst, *b->num_dst.n, width));
-    ggnni_edges s = {out, b, inp_src, inp_dst, ld_src, ld_dst, heads, width / heads, NULL};
-    ggnni_edges_run(&s, how == GGNN_DOT ? ggnni_sddmm_dot : ggnni_sddmm_add, width);
+    const int64_t edges = *b->num_dst.n ? b->indptr[*b->num_dst.n] : 0;
+    ggnni_edges   s = {out, b, inp_src, inp_dst, ld_src, ld_dst, heads, width / heads, ggnni_choose_loops()};
+    ggnni_run(edges, ggnni_pieces(edges * ((int64_t)width + 4), 1 << 14),
+              how == GGNN_DOT ? ggnni_sddmm_dot : ggnni_sddmm_add, &s);
     return GGNN_OK;
 }
 
@@ -5143,8 +5150,7 @@ GGNN_API ggnn_status ggnn_edge_sum(float* out, const ggnn_block* b, const float*
     return GGNN_OK;
 }
 
-// Head k of target v: 2^((x - max) log2 e) in segments, then their sum divides all. (The vectors of [10i] do
-// the same for all heads side by side.)
+// Head k of target v: 2^((x - max) log2 e) in segments; their sum divides all. ([10i]: all heads at once.)
 static void ggnni_softmax_list(const ggnni_edges* s, int64_t v, int32_t k)
 {
     int64_t   begin = s->b->indptr[v], end = s->b->indptr[v + 1], n;
@@ -5376,8 +5382,7 @@ static void ggnni_gat_fields(const ggnni_gat* s, uint16_t* field, int64_t v, int
                         (uint32_t)(i / 8 * s->y.heads + s->head), s->pass);
 }
 
-// Leaves 0 of the coefficients that dropout takes, n entries from `first` on of target v, and scales the
-// others.
+// Clears the coefficients that dropout takes, n entries of target v from `first` on, and scales the others.
 static void ggnni_gat_drop(const ggnni_gat* s, float* coef, int64_t v, int64_t first, int32_t n)
 {
     uint16_t field[8 * GGNNI_HEADS];
@@ -5492,8 +5497,7 @@ GGNN_API ggnn_status ggnn_gat(const ggnn_gat_layer* y)
 // Times LeakyReLU's slope it is that of el[u] + er[v]: this is what dlogit holds. Of v alone it is q times
 // dout . z less dout . (q z), which cancel but for their roundings: Adam would make whole steps of these.
 // Lists are gone over by source, in the transpose: dz and del are then sums of a row of their own; der is a
-// sum over b's lists of what was left in dlogit, where target v's entries, itself first, begin at indptr[v] +
-// v.
+// sum over b's lists of what was left in dlogit, where target v's, itself first, begin at indptr[v] + v.
 
 static void ggnni_gat_delta(void* context, int64_t begin, int64_t end)
 {
@@ -5546,8 +5550,7 @@ GGNNI_PREFETCHES void ggnni_gat_back_prefetch(const ggnni_gat* s, int64_t e)
 }
 
 // Entries [first, first + n) of source u: coefficients alpha q into coef, gradients into dlogit and del; dots
-// holds dout . z of each. All have an entry's heads side by side, with no gap, so that short lists fill a
-// vector.
+// holds dout . z of each. All have an entry's heads side by side, no gap, so that short lists fill a vector.
 static void ggnni_gat_back_segment(const ggnni_gat* s, int64_t u, int64_t first, int32_t n, const float* dots,
                                    float* coef, ggnni_sum* del)
 {
@@ -5662,8 +5665,7 @@ GGNN_API ggnn_status ggnn_gat_back(float* dz, int64_t ld_dz, const ggnn_block* t
 // [7i] includes this file again for widths 4, 8 and 16, each compiled for the instruction set that has such
 // registers (vectors wider than the registers would go through memory). The plain loops of [7i] say what
 // these do, and tests compare them bit by bit. Nothing is read past a row: its last vector is moved to end
-// with the row, so that some columns are computed twice, with one result. Rows narrower than a vector go to
-// the next narrower loops.
+// with the row: some columns are computed twice, alike. Rows narrower than a vector go to narrower loops.
 
 #ifdef GGNN_SIMD_WIDTH
 #undef GGNNI_LOOPS_VERSION
@@ -5906,8 +5908,7 @@ GGNNI_HOT void GGNNI_V(ggnni_max)(float* out, int32_t* arg, const ggnni_rows* r,
         }
 }
 
-// The sixteen partial sums in registers while whole sixteens last, then in memory. Fold by 8 and 4 in vectors
-// of four.
+// The sixteen partial sums in registers while whole sixteens last, then in memory; vectors of four fold them.
 GGNNI_INLINE float GGNNI_V(ggnni_dot_row)(const char* row, const char* next, const float* x, int32_t width,
                                            int near)
 {
@@ -6090,8 +6091,7 @@ GGNNI_INLINE void GGNNI_V(ggnni_stream_line)(char* out, const char* row)
 }
 #endif
 
-// Whole lines; a row's ends, in lines that it shares with its neighbours, by pieces of 16 bytes, which store
-// buffers join.
+// Whole lines; a row's ends, in lines shared with its neighbours, by 16 bytes, which store buffers join.
 GGNNI_HOT void GGNNI_V(ggnni_stream)(char* out, const char* row, int64_t bytes)
 {
 #if defined(__x86_64__)

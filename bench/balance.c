@@ -14,11 +14,12 @@ static void    count_pieces(int64_t n, void (*body)(void*, int64_t), void* job);
 #define GGNN_IMPLEMENTATION
 #include "ggnn.h"
 
-/* Edges and lists of piece i: those of hubs are counted where they are cut, as lists of their own. */
+/* Edges and lists of piece i: those of hubs are counted where they are cut, as lists of their own. Dots are cut by edges. */
 static double work_of(const ggnni_job* job, int64_t i)
 {
     const ggnni_spmm* s = job->context;
     const ggnni_range lists = ggnni_job_piece(job, i);
+    if (job->body == ggnni_sddmm_dot) return (double)(lists.end - lists.begin);
     double work = 0;
     for (int64_t v = lists.begin; v < lists.end; v++) {
         const int64_t edges = s->b->indptr[v + 1] - s->b->indptr[v];
@@ -43,10 +44,12 @@ static void count_pieces(int64_t n, void (*body)(void*, int64_t), void* job)
     busiest_work += most;
 }
 
-double balance_of_spmm(const int64_t* indptr, const int32_t* indices, int64_t targets, int64_t sources, int32_t width, int32_t threads)
+double balance_counted(balance_of op, const int64_t* indptr, const int32_t* indices, int64_t targets, int64_t sources, int32_t width,
+                       int32_t threads)
 {
+    const int64_t most = targets > sources ? targets : sources;
     float* out = calloc((size_t)(targets * width) + 1, sizeof *out); /* hubs' rows are written */
-    float* inp = calloc((size_t)(sources * width) + 1, sizeof *inp); /* not read */
+    float* inp = calloc((size_t)(most * width) + 1, sizeof *inp);    /* not read */
     if (out && inp) {
         int64_t edges = indptr[targets];
         ggnn_block b;
@@ -58,7 +61,10 @@ double balance_of_spmm(const int64_t* indptr, const int32_t* indices, int64_t ta
         b.indices = (int32_t*)(uintptr_t)indices;
         threads_counted = threads;
         busiest_work = all_work = 0;
-        if (ggnn_sum(out, &b, inp, width) != GGNN_OK) all_work = 0;
+        const ggnn_status status = op == BALANCE_DOT ? ggnn_sddmm(out, GGNN_DOT, &b, inp, width, inp, width, 1, width)
+                                                     : ggnn_spmm(out, width, NULL, op == BALANCE_MAX ? GGNN_MAX : GGNN_SUM, &b, NULL,
+                                                                 NULL, 1, inp, width, width);
+        if (status != GGNN_OK) all_work = 0;
     }
     free(out);
     free(inp);

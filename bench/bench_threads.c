@@ -132,18 +132,20 @@ static bool threads_of_sparse(bench* b, work* w, int64_t rows)
 /* Of the graph, on machines that nobody has here. */
 static bool balance(bench* b)
 {
-    static const int32_t width[] = {32, 128}, threads[] = {8, 64, 256};
-    bench_table t = {.label = "counted", .what = "SpMM of the graph, work of the busiest thread beside the mean", .unit = "times", .columns = 3,
+    static const int32_t width[] = {32, 128, 32, 32}, threads[] = {8, 64, 256};
+    static const balance_of op[] = {BALANCE_SUM, BALANCE_SUM, BALANCE_MAX, BALANCE_DOT};
+    static const char* const name[] = {"sum", "sum", "max", "dot"};
+    bench_table t = {.label = "counted", .what = "SpMM and SDDMM of the graph, work of the busiest thread beside the mean", .unit = "times", .columns = 3,
                      .column = {"8 threads", "64 threads", "256 threads"}};
     int64_t counts[3];
     ggnn_block whole;
     if (!bench_graph_of(b) || !cpu_whole_graph(b, &whole, counts)) return false;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 4; i++) {
         char row[16];
         double is[3];
         for (int k = 0; k < 3; k++)
-            is[k] = balance_of_spmm(whole.indptr, whole.indices, *whole.num_dst.n, *whole.num_src.n, width[i], threads[k]);
-        snprintf(row, sizeof row, "F %d", (int)width[i]);
+            is[k] = balance_counted(op[i], whole.indptr, whole.indices, *whole.num_dst.n, *whole.num_src.n, width[i], threads[k]);
+        snprintf(row, sizeof row, "%s, F %d", name[i], (int)width[i]);
         if (!bench_figures(b, &t, row, is)) return false;
     }
     return true;

@@ -239,7 +239,7 @@ static int64_t edges_of_list(int kind, int64_t v)
 }
 
 /* A hub's list is cut: else one of 64 threads had 62 times the mean of the star's work. */
-TEST(spmm_gives_many_threads_even_work)
+TEST(sums_greatest_and_dots_give_many_threads_even_work)
 {
     enum { LISTS = 1 << 17 };
     int64_t* indptr = malloc((LISTS + 1) * sizeof *indptr);
@@ -247,10 +247,12 @@ TEST(spmm_gives_many_threads_even_work)
         indptr[0] = 0;
         for (int64_t v = 0; v < LISTS; v++) indptr[v + 1] = indptr[v] + edges_of_list(kind, v);
         int32_t* indices = calloc((size_t)indptr[LISTS], sizeof *indices);
-        CHECK_EQ(balance_of_spmm(indptr, indices, LISTS, LISTS, 32, 1), 1);
-        for (int32_t threads = 2; threads <= 64; threads *= 2) {
-            const double is = balance_of_spmm(indptr, indices, LISTS, LISTS, 32, threads);
-            if (!CHECK(is >= 1 && is <= 1.1)) printf("  kind %d, %d threads: %g\n", kind, (int)threads, is);
+        for (int op = BALANCE_SUM; op <= BALANCE_DOT; op++) {
+            CHECK_EQ(balance_counted((balance_of)op, indptr, indices, LISTS, LISTS, 32, 1), 1);
+            for (int32_t threads = 2; threads <= 64; threads *= 2) {
+                const double is = balance_counted((balance_of)op, indptr, indices, LISTS, LISTS, 32, threads);
+                if (!CHECK(is >= 1 && is <= 1.1)) printf("  kind %d, operation %d, %d threads: %g\n", kind, op, (int)threads, is);
+            }
         }
         free(indices);
     }
@@ -1020,7 +1022,7 @@ int main(int argc, char** argv)
     RUN(failures_are_said_and_end_in_1);
     RUN(backends_that_were_not_built_are_named);
     RUN_SLOW(roofs_are_kept_with_all_samples);
-    RUN(spmm_gives_many_threads_even_work);
+    RUN(sums_greatest_and_dots_give_many_threads_even_work);
     RUN_SLOW(every_entry_is_measured_and_its_answers_compared);
     RUN(own_sizes_run_once_and_alone);
     RUN(operations_are_counted_by_their_formula);

@@ -603,6 +603,67 @@ TEST(hubs_are_added_up_in_segments_like_other_lists)
     random_block_free(few);
 }
 
+/* Of few values, so that equal ones are in many segments, of which the first must be named; of NaNs, also a whole segment of
+   them and a whole list. Dots and sums of two numbers, whose lists are divided anywhere. */
+TEST(hubs_keep_their_greatest_and_have_dots_of_all_edges)
+{
+    static const int64_t degree[] = {3, 5000, 0, 1024, 1, 9000, 2048, 0, 0, 700};
+    static const int32_t width[] = {1, 19, 32, 250};
+    enum { LISTS = sizeof degree / sizeof *degree };
+    random_block* r = random_block_new(LISTS, 300, degree);
+    for (int w = 0; w < 4; w++) {
+        matrix   x = matrix_new(r->src, width[w], 2), y = matrix_new(r->dst, width[w], 1), want = matrix_new(r->dst, width[w], 1), out = matrix_new(r->dst, width[w], 1);
+        int64_t  n = r->dst * width[w];
+        int32_t *want_arg = (int32_t*)test_memory(n * 4), *arg = (int32_t*)test_memory(n * 4);
+        float *  weight = test_floats(r->edges), *dots = test_floats(r->edges), *got = test_floats(r->edges);
+        for (int64_t u = 0; u < r->src; u++)
+            for (int32_t j = 0; j < width[w]; j++) {
+                x.v[u * x.ld + j] = (float)(test_below(5) - 2);
+                if (test_below(3) == 0 || (j == 0 && u % 7)) x.v[u * x.ld + j] = NAN;
+            }
+        for (int64_t e = 0; e < r->edges; e++) {
+            weight[e] = test_below(4) ? 1.0f : 0.5f;
+            if (e >= 3 + 256 && e < 3 + 512) weight[e] = NAN;
+            if (e >= r->b.indptr[3] && e < r->b.indptr[4]) weight[e] = NAN;
+        }
+        for (int how = GGNN_MAX; how <= GGNN_MIN; how++) {
+            ggnn_ref_spmm(want.v, want.ld, want_arg, (ggnn_reduce)how, &r->b, NULL, weight, 1, x.v, x.ld, width[w]);
+            FOR_EACH_FORM {
+                form_poison(out.v, out.rows * out.ld);
+                memset(arg, 0x55, (size_t)n * sizeof *arg);
+                ggnn_spmm(out.v, out.ld, arg, (ggnn_reduce)how, &r->b, NULL, weight, 1, x.v, x.ld, width[w]);
+                CHECK_SAME(want.v, out.v, out.rows * out.ld, "the greatest", width[w], 1);
+                CHECK_EQ(memcmp(want_arg, arg, (size_t)n * sizeof *arg), 0);
+                form_poison(out.v, out.rows * out.ld);
+                ggnn_spmm(out.v, out.ld, NULL, (ggnn_reduce)how, &r->b, NULL, weight, 1, x.v, x.ld, width[w]);
+                CHECK_SAME(want.v, out.v, out.rows * out.ld, "the greatest, not which", width[w], 1);
+            }
+        }
+        for (int turned = 0; turned < 2; turned++) {
+            const ggnn_block* b = turned ? &r->t : &r->b;
+            const matrix*     from = turned ? &y : &x, *to = turned ? &x : &y;
+            for (int how = GGNN_DOT; how <= (width[w] == 1 ? GGNN_ADD : GGNN_DOT); how++) {
+                ggnn_ref_sddmm(dots, (ggnn_edge_op)how, b, from->v, from->ld, to->v, to->ld, 1, width[w]);
+                FOR_EACH_FORM {
+                    form_poison(got, r->edges);
+                    ggnn_sddmm(got, (ggnn_edge_op)how, b, from->v, from->ld, to->v, to->ld, 1, width[w]);
+                    CHECK_SAME(dots, got, r->edges, "sddmm", width[w], how);
+                }
+            }
+        }
+        free(x.v);
+        free(y.v);
+        free(want.v);
+        free(out.v);
+        free(want_arg);
+        free(arg);
+        free(weight);
+        free(dots);
+        free(got);
+    }
+    random_block_free(r);
+}
+
 TEST(aggregate_equals_gather_then_spmm) /* without weights, with one per edge, with one per edge and head */
 {
     random_block* r = random_block_mixed(20, 40);
@@ -1599,6 +1660,7 @@ int main(int argc, char** argv)
     test_seed(11);
     RUN(spmm_sums_in_edge_order_and_segments);
     RUN(hubs_are_added_up_in_segments_like_other_lists);
+    RUN(hubs_keep_their_greatest_and_have_dots_of_all_edges);
     RUN(spmm_weights_edges_per_head);
     RUN(spmm_scales_sources_targets_and_self);
     RUN(spmm_scales_by_any_number);
