@@ -607,11 +607,11 @@ TEST(hubs_are_added_up_in_segments_like_other_lists)
    them and a whole list. Dots and sums of two numbers, whose lists are divided anywhere. */
 TEST(hubs_keep_their_greatest_and_have_dots_of_all_edges)
 {
-    static const int64_t degree[] = {3, 5000, 0, 1024, 1, 9000, 2048, 0, 0, 700};
-    static const int32_t width[] = {1, 19, 32, 250};
+    static const int64_t degree[] = {3, 4400, 0, 1024, 1, 4200, 1025, 0, 0, 70};
+    static const int32_t width[] = {1, 32, 250};
     enum { LISTS = sizeof degree / sizeof *degree };
     random_block* r = random_block_new(LISTS, 300, degree);
-    for (int w = 0; w < 4; w++) {
+    for (int w = 0; w < 3; w++) {
         matrix   x = matrix_new(r->src, width[w], 2), y = matrix_new(r->dst, width[w], 1), want = matrix_new(r->dst, width[w], 1), out = matrix_new(r->dst, width[w], 1);
         int64_t  n = r->dst * width[w];
         int32_t *want_arg = (int32_t*)test_memory(n * 4), *arg = (int32_t*)test_memory(n * 4);
@@ -622,7 +622,7 @@ TEST(hubs_keep_their_greatest_and_have_dots_of_all_edges)
                 if (test_below(3) == 0 || (j == 0 && u % 7)) x.v[u * x.ld + j] = NAN;
             }
         for (int64_t e = 0; e < r->edges; e++) {
-            weight[e] = test_below(4) ? 1.0f : 0.5f;
+            weight[e] = 1.0f + .25f * (float)(e / 700 % 5); /* so that the greatest are in later segments */
             if (e >= 3 + 256 && e < 3 + 512) weight[e] = NAN;
             if (e >= r->b.indptr[3] && e < r->b.indptr[4]) weight[e] = NAN;
         }
