@@ -131,12 +131,15 @@ TEST(an_epilogue_counts_its_rows_and_those_of_its_norm)
         net* n = net_of(&c, &small->task.features);
         epilogue* e = &n->layer[0].finish;
         e->id = n->whole.batch.blocks.id;
-        mat h = matrix(N, 8, 16), dh = matrix(N, 8, 16);
+        mat h = matrix(N, 8, 16), dh = matrix(N, 8, 16), a = matrix(N, 5, 16), w = matrix(5, 8, 16);
         for (int backward = 0; backward < 2; backward++)
             for (int rows = 5; rows <= N; rows += 55) {
                 begin(n, backward);
                 n->ops->finish(n, mat_head(h, (ggnn_count){NULL, rows}), mat_head(h, (ggnn_count){NULL, rows}), e);
                 counted(n, "epilogue", NET_ELEMENTWISE, (norm ? 3 : 2) * 4 * rows * 8, 0);
+                begin(n, backward);
+                n->ops->multiply_finish(n, mat_head(h, (ggnn_count){NULL, rows}), mat_head(a, (ggnn_count){NULL, rows}), w, e);
+                counted(n, "product and epilogue", NET_GEMM, 4 * (rows * 5 + 5 * 8 + (norm ? 2 : 1) * rows * 8), 2 * rows * 5 * 8);
                 begin(n, backward);
                 n->ops->finish_back(n, mat_head(dh, (ggnn_count){NULL, rows}), mat_head(h, (ggnn_count){NULL, rows}), e);
                 counted(n, "epilogue, back", NET_ELEMENTWISE, (norm ? 4 : 3) * 4 * rows * 8, 0);
@@ -511,7 +514,7 @@ TEST(a_norm_of_any_width_is_that_of_sixteen_folded_sums)
 /* As few rows alone; what lies beside them stays. */
 TEST(rows_of_a_long_matrix_come_out_as_those_of_a_short_one)
 {
-    static float alone[LONG * PITCH], normed[LONG * PITCH], inv_deviation[LONG], sums[3 * LONG * PITCH];
+    static float alone[LONG * PITCH], joined[LONG * PITCH], normed[LONG * PITCH], inv_deviation[LONG], sums[3 * LONG * PITCH];
     for (int i = 0; i < LONG; i++) long_id[i] = (ggnn_node)(i * 7 % N);
     for (int norm = 0; norm < 2; norm++) {
         net_config c = config_for(NET_MLP);
@@ -522,16 +525,24 @@ TEST(rows_of_a_long_matrix_come_out_as_those_of_a_short_one)
         n->column_sums = (mat){.v = sums, .ld = PITCH, .cols = WIDE, .rows = {NULL, 3 * LONG}};
         for (int64_t i = 0; i < n->state.count; i++) n->state.value[i] = test_uniform();
         for (int variant = 0; variant < 6; variant++) {
-            mat h = long_matrix(0), dh = long_matrix(1), one = h;
+            mat h = long_matrix(0), dh = long_matrix(1), one = h, made = h;
             epilogue e = epilogue_of(n, 0, variant, normed, inv_deviation);
             memcpy(alone, h.v, sizeof alone);
+            memcpy(joined, h.v, sizeof joined);
             one.v = alone;
+            made.v = joined;
             n->ops->finish(n, h, h, &e);
             for (int64_t i = 0; i < LONG; i += SHORT) {
                 e = epilogue_of(n, i, variant, normed, inv_deviation);
                 n->ops->finish(n, short_part(one, i), short_part(one, i), &e);
             }
             if (!CHECK(memcmp(alone, h.v, sizeof alone) == 0)) printf("  epilogue %d, norm %d\n", variant, norm);
+            const mat a = mat_head(dh, (ggnn_count){NULL, LONG}), w = mat_head(h, (ggnn_count){NULL, WIDE}); /* any */
+            e = epilogue_of(n, 0, variant, normed, inv_deviation);
+            n->ops->gemm(n, one, a, false, w, false, 0);
+            n->ops->finish(n, one, one, &e);
+            n->ops->multiply_finish(n, made, a, w, &e);
+            if (!CHECK(memcmp(alone, made.v, sizeof alone) == 0)) printf("  product and epilogue %d, norm %d\n", variant, norm);
             memcpy(alone, dh.v, sizeof alone);
             e = epilogue_of(n, 0, variant, normed, inv_deviation);
             n->ops->finish_back(n, dh, h, &e);

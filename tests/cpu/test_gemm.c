@@ -222,6 +222,70 @@ TEST(same_bits_for_any_number_of_threads)
     set_threads(2);
 }
 
+typedef struct {
+    const problem* p;
+    const float* whole; /* (m, n) */
+    int32_t* times;     /* of each row */
+    int64_t wrong;
+} finishing;
+
+/* Rows must be whole, and are doubled. */
+static void double_rows(void* context, int64_t row, int64_t row_end)
+{
+    finishing* f = context;
+    const problem* p = f->p;
+    int64_t wrong = 0;
+    for (int64_t i = row; i < row_end; i++) {
+        f->times[i]++;
+        for (int64_t j = 0; j < p->n; j++) {
+            wrong += !same_bits(p->c[i * p->ldc + j], f->whole[i * p->n + j]);
+            p->c[i * p->ldc + j] *= 2;
+        }
+    }
+#ifdef _OPENMP
+#pragma omp atomic
+#endif
+    f->wrong += wrong;
+}
+
+static void check_finish(problem* p, gemm_level level)
+{
+    if (!gemm_use(level)) return;
+    const size_t size = (size_t)(p->m * p->n);
+    float* whole = malloc(size * sizeof *whole + 1);
+    void* workspace = malloc(gemm_workspace_bytes(p->m, p->n, p->k) + 1);
+    finishing f = {p, whole, calloc((size_t)p->m + 1, sizeof *f.times), 0};
+    compute(p);
+    for (int64_t i = 0; i < p->m; i++) memcpy(whole + i * p->n, p->c + i * p->ldc, (size_t)p->n * sizeof *whole);
+    restart(p);
+    gemm_finish(p->c, p->ldc, p->a, p->lda, p->b, p->ldb, p->m, p->n, p->k, workspace, double_rows, &f);
+    bool good = CHECK_EQ(f.wrong, 0);
+    for (int64_t i = 0; i < p->m; i++) {
+        good = CHECK_EQ(f.times[i], p->n > 0) && good;
+        for (int64_t j = 0; j < p->n; j++) good = good && CHECK(same_bits(p->c[i * p->ldc + j], 2 * whole[i * p->n + j]));
+        for (int64_t j = p->n; i + 1 < p->m && j < p->ldc; j++) good = good && CHECK(p->c[i * p->ldc + j] == sentinel);
+    }
+    if (!good) printf("  %s, m n k %" PRId64 " %" PRId64 " %" PRId64 "\n", gemm_level_name(level), p->m, p->n, p->k);
+    free(f.times);
+    free(workspace);
+    free(whole);
+}
+
+/* Of 6 rows and 2,000 columns each thread makes some columns: rows are whole when all have. */
+TEST(rows_are_finished_once_when_they_are_whole)
+{
+    static const int64_t size[][3] = {{0, 5, 3}, {5, 0, 3}, {7, 5, 0}, {1, 1, 1}, {13, 33, 5}, {700, 40, 300}, {6, 2000, 70}, {300, 90, 260}};
+    for (size_t s = 0; s < sizeof size / sizeof *size; s++) {
+        problem p = problem_new(size[s][0], size[s][1], size[s][2], false, false, 0, 3);
+        for (int threads = 1; threads <= 8; threads *= 2) {
+            set_threads(threads);
+            for (int level = threads == 2 ? GEMM_PLAIN : GEMM_VECTOR; level < GEMM_LEVELS; level++) check_finish(&p, (gemm_level)level);
+        }
+        problem_free(&p);
+    }
+    set_threads(2);
+}
+
 TEST(serial_inside_a_parallel_region)
 {
     problem p[3];
@@ -318,6 +382,7 @@ int main(int argc, char** argv)
     RUN(segments_are_summed_from_zero_in_order);
     RUN(random_sizes);
     RUN(same_bits_for_any_number_of_threads);
+    RUN(rows_are_finished_once_when_they_are_whole);
     RUN(serial_inside_a_parallel_region);
     RUN(nan_and_infinity_spread_as_in_the_plain_sum);
     RUN(workspace_never_shrinks_as_sizes_grow);

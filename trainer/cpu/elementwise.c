@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "trainer/cpu/cpu.h"
+#include "trainer/cpu/gemm.h"
 #include "trainer/cpu/parallel.h"
 #include "trainer/device/pieces.h"
 
@@ -272,6 +273,21 @@ void cpu_finish(net* n, mat h, mat x, const epilogue* e)
     finish_job job = {.h = h, .x = x, .e = e, .drop = dropout_of(n, e->id, e->threshold, e->layer)};
     for_rows(h, finish_rows, &job);
     cpu_stop(n, NET_ELEMENTWISE, start, (e->gamma.v.v ? 3 : 2) * bytes_of(h));
+}
+
+/* Rows are finished while they are in a core's cache: h is written once, and not read. */
+void cpu_multiply_finish(net* n, mat h, mat a, mat w, const epilogue* e)
+{
+    if (a.sparse || n->config.blas) {
+        cpu_gemm(n, h, a, false, w, false, 0);
+        cpu_finish(n, h, h, e);
+        return;
+    }
+    double start = cpu_start();
+    finish_job job = {.h = h, .x = h, .e = e, .drop = dropout_of(n, e->id, e->threshold, e->layer)};
+    gemm_finish(h.v, h.ld, a.v, a.ld, w.v, w.ld, mat_rows(h), h.cols, a.cols, n->workspace, finish_rows, &job);
+    n->profile.flops[n->backward] += 2 * mat_rows(h) * h.cols * a.cols;
+    cpu_stop(n, NET_GEMM, start, bytes_of(a) + bytes_of(w) + (e->gamma.v.v ? 2 : 1) * bytes_of(h));
 }
 
 /* ==== backward ================================================================================================= */

@@ -33,6 +33,8 @@ typedef struct {
     int64_t      b_k, b_column;
     int64_t      m, n, k;
     float        beta;
+    void (*finish)(void* context, int64_t row, int64_t row_end); /* of whole rows of C; or NULL */
+    void* context;
 } product;
 
 typedef struct { int64_t row, row_end, column, column_end; } part; /* of C */
@@ -275,9 +277,30 @@ static void multiply(const product* g, const kernel* how, float* workspace)
             }
         }
         OMP(omp for schedule(dynamic))
-        for (int64_t x = 0; x < parts.rows * parts.columns; x++)
-            how->multiply(g, packed, part_of(g, how, parts, x));
+        for (int64_t x = 0; x < parts.rows * parts.columns; x++) {
+            part at = part_of(g, how, parts, x);
+            how->multiply(g, packed, at);
+            if (g->finish && parts.columns == 1) g->finish(g->context, at.row, at.row_end);
+        }
+        if (g->finish && parts.columns > 1) { /* rows are whole when all parts are */
+            OMP(omp for schedule(dynamic))
+            for (int64_t y = 0; y < parts.rows; y++) {
+                part at = part_of(g, how, (grid){parts.rows, 1}, y);
+                g->finish(g->context, at.row, at.row_end);
+            }
+        }
     }
+}
+
+static void compute(const product* g, void* workspace)
+{
+    if (g->m == 0 || g->n == 0) return;
+    if (g->k > 0) {
+        multiply(g, kernel_of(gemm_used()), (float*)(((uintptr_t)workspace + 63) / 64 * 64));
+        return;
+    }
+    for (int64_t i = 0; g->beta == 0 && i < g->m; i++) memset(g->c + i * g->ldc, 0, (size_t)g->n * sizeof *g->c);
+    if (g->finish) g->finish(g->context, 0, g->m);
 }
 
 void gemm(float* c, int64_t ldc, const float* a, int64_t lda, bool a_transposed, const float* b, int64_t ldb,
@@ -285,14 +308,17 @@ void gemm(float* c, int64_t ldc, const float* a, int64_t lda, bool a_transposed,
 {
     assert(m >= 0 && n >= 0 && k >= 0 && (beta == 0 || beta == 1));
     assert(ldc >= n && lda >= (a_transposed ? m : k) && ldb >= (b_transposed ? k : n));
-    if (m == 0 || n == 0) return;
-    if (k == 0) {
-        for (int64_t i = 0; beta == 0 && i < m; i++) memset(c + i * ldc, 0, (size_t)n * sizeof *c);
-        return;
-    }
     product g = {c, ldc, a, a_transposed ? 1 : lda, a_transposed ? lda : 1,
-                 b, b_transposed ? 1 : ldb, b_transposed ? ldb : 1, m, n, k, beta};
-    multiply(&g, kernel_of(gemm_used()), (float*)(((uintptr_t)workspace + 63) / 64 * 64));
+                 b, b_transposed ? 1 : ldb, b_transposed ? ldb : 1, m, n, k, beta, NULL, NULL};
+    compute(&g, workspace);
+}
+
+void gemm_finish(float* c, int64_t ldc, const float* a, int64_t lda, const float* b, int64_t ldb, int64_t m, int64_t n,
+                 int64_t k, void* workspace, void (*finish)(void* context, int64_t row, int64_t row_end), void* context)
+{
+    assert(m >= 0 && n >= 0 && k >= 0 && ldc >= n && lda >= k && ldb >= n);
+    product g = {c, ldc, a, lda, 1, b, ldb, 1, m, n, k, 0, finish, context};
+    compute(&g, workspace);
 }
 
 #else /* GEMM_LANES: one instance ============================================================================== */
@@ -392,7 +418,7 @@ ALWAYS_INLINE void tile(float* out, const float* a, const int row_step, const in
         UNROLL for (int v = 0; v < vectors; v++) *(lanes*)(out + r * COLUMNS + v * GEMM_LANES) = sum[r][v];
 }
 
-/* The tile's way out: C = sum or C += sum where C has the elements. An epilogue (bias, activation) belongs here. */
+/* The tile's way out: C = sum or C += sum where C has the elements. */
 ALWAYS_INLINE void put(float* c, int64_t ldc, const float* sum, int64_t rows, int64_t columns, bool add)
 {
     for (int64_t r = 0; r < rows; r++, c += ldc, sum += COLUMNS) {

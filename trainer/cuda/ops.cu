@@ -256,6 +256,12 @@ static void cuda_finish(net* n, mat h, mat x, const epilogue* e)
     check(n, first_error(done, run(n, by_four(h) && by_four(x) ? finish<4> : finish<1>, s)), "bias and activation");
 }
 
+static void cuda_multiply_finish(net* n, mat h, mat a, mat w, const epilogue* e)
+{
+    cuda_gemm(n, h, a, false, w, false, 0);
+    cuda_finish(n, h, h, e);
+}
+
 // d = the sum over rows of dh; with norm also dgamma's and dbeta's, which read it before.
 static cudaError_t sum_columns(const net* n, int which, mat dh, const epilogue* e)
 {

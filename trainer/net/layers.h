@@ -73,8 +73,9 @@ struct layer {
        layer 0, where no one wants it */
     mat      x, h, dx;
 
-    /* what `finish` makes h of: h itself, or a matrix that forward leaves for backward */
-    mat      linear;
+    /* what `finish` makes h of: h itself, or a matrix that forward leaves for backward; or, v not NULL, factor w, which
+       forward leaves to multiply_finish */
+    mat      linear, factor;
 
     /* dh has been through activation and dropout already */
     bool     through;
@@ -115,7 +116,7 @@ struct model {
     activation act;
     void (*plan)(net*, layer*);                             /* parameters and memory */
     void (*transform)(net*, layer*, mat x, int64_t first);  /* or NULL */
-    void (*forward)(net*, layer*, mat out);                 /* out (D, out) of y->x over y->block, without bias; or y->linear is */
+    void (*forward)(net*, layer*, mat out);                 /* out (D, out) of y->x over y->block, without bias; or y->linear, y->factor */
     void (*backward)(net*, layer*, mat dx, mat dout);       /* gradients of weights; dx (S, in) unless dx.v is NULL */
     int traits;                                             /* of net_trait */
 };
@@ -152,6 +153,7 @@ const model* model_of(const net_config* config, int32_t l); /* of layer l */
      add         out[: rows of a, :] += a
      clear       out = 0
      finish      h = dropout(activation(norm(x + bias))); x may be h
+     multiply_finish  the same of a w, of which h is the only copy
      finish_back dh in place, and the gradients of e's parameters; h.v NULL: aggregate_back has taken dh through. dh of the
                  last layer is the loss's
      own_and_mean     out (D, 2 in) = [x_v | mean of x over the block], of sources x, whose first are the targets; where x is a
@@ -185,6 +187,7 @@ const model* model_of(const net_config* config, int32_t l); /* of layer l */
     OP(void, add, (net * n, mat out, mat a))                                                                     \
     OP(void, clear, (net * n, mat out))                                                                          \
     OP(void, finish, (net * n, mat h, mat x, const epilogue* e))                                                 \
+    OP(void, multiply_finish, (net * n, mat h, mat a, mat w, const epilogue* e))                                 \
     OP(void, finish_back, (net * n, mat dh, mat h, const epilogue* e))                                           \
     OP(void, transpose, (net * n, ggnn_block * t, const ggnn_block* b))                                          \
     OP(void, index_by_id, (net * n, int32_t* indices, const ggnn_block* b, int32_t first))                       \

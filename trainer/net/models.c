@@ -42,7 +42,8 @@ static void mlp_forward(net* n, layer* y, mat out)
         n->ops->read_rows(n, targets(y, y->a), x);
         x = targets(y, y->a);
     }
-    n->ops->gemm(n, out, x, false, y->w.v, false, 0);
+    (void)out;
+    y->factor = x;
 }
 
 static void mlp_backward(net* n, layer* y, mat dx, mat dout)
@@ -97,7 +98,7 @@ static void gcn_forward(net* n, layer* y, mat out)
     } else {
         mat a = targets(y, y->a);
         n->ops->aggregate(n, a, NULL, GGNN_SUM, y->block, &y->scale, NULL, y->x);     /* a = A x       (D, in) */
-        n->ops->gemm(n, out, a, false, y->w.v, false, 0);                             /* out = a W     (D, out) */
+        y->factor = a;                                                                /* out = a W     (D, out) */
     }
 }
 
@@ -152,6 +153,7 @@ static void sage_mean_edges(net* n, const layer* y, mat a)
 
 static void sage_mean_forward(net* n, layer* y, mat out)
 {
+    (void)out;
     mat a = targets(y, y->a);                                                /* a = [x_v | mean] (D, 2 in), | edges' */
     const float* weight = sage_weights(n, y);
     float* inv = y->dx.v && y->x.v ? y->dst : NULL; /* for backward */
@@ -162,7 +164,7 @@ static void sage_mean_forward(net* n, layer* y, mat out)
     if (net_sums_in_parts(n, y)) net_mean_in_parts(n, y, mat_columns(a, y->in, y->in));
     else if (weight) n->ops->aggregate(n, mat_columns(a, y->in, y->in), NULL, GGNN_MEAN, y->block, scale, weight, y->x);
     sage_mean_edges(n, y, a);
-    n->ops->gemm(n, out, a, false, y->w.v, false, 0);                        /* out = a W        (D, out) */
+    y->factor = a;                                                           /* out = a W        (D, out) */
 }
 
 static void sage_mean_backward(net* n, layer* y, mat dx, mat dout)
@@ -201,10 +203,11 @@ static void sage_pool_transform(net* n, layer* y, mat x, int64_t first)
 
 static void sage_pool_forward(net* n, layer* y, mat out)
 {
+    (void)out;
     mat a = targets(y, y->a);
     n->ops->read_rows(n, mat_columns(a, 0, y->in), targets(y, y->x));        /* a = [x_v | max z]       (D, 2 in) */
     n->ops->aggregate(n, mat_columns(a, y->in, y->in), y->arg, GGNN_MAX, y->block, NULL, NULL, y->z);
-    n->ops->gemm(n, out, a, false, y->w.v, false, 0);                        /* out = a W               (D, out) */
+    y->factor = a;                                                           /* out = a W               (D, out) */
 }
 
 static void sage_pool_backward(net* n, layer* y, mat dx, mat dout)

@@ -354,7 +354,13 @@ static void forward_layer(net* n, layer* y, mat out)
         n->ops->read_rows(n, y->targets, mat_head(y->x, y->block->num_dst));
     }
     y->linear = out;
+    y->factor.v = NULL;
     y->model->forward(n, y, out);
+    if (y->factor.v && !n->config.residual) {
+        n->ops->multiply_finish(n, out, y->factor, y->w.v, &y->finish);
+        return;
+    }
+    if (y->factor.v) n->ops->gemm(n, out, y->factor, false, y->w.v, false, 0);
     if (y->w_res.v.v) n->ops->gemm(n, out, y->targets, false, y->w_res.v, false, 1);
     else if (n->config.residual) n->ops->add(n, out, y->targets);
     n->ops->finish(n, out, y->linear, &y->finish);
