@@ -1504,18 +1504,18 @@ GGNN_HD ggnn_status ggnni_fault(ggnn_fault* fault, ggnn_status status, const cha
 
 // Into the second-level cache: a core can wait for more lines there than in its first. (Measured on Zen 4:
 // random rows of 128 bytes come 1.7 to 2.4 times as fast from memory as with locality 3; from caches, as
-// fast.) Near, for [10i]: rows of 256 bytes or more, on Intel all rows that are summed or multiplied, which
-// on a Xeon takes 1.1 to 1.2 times less; wide ones take a Zen 4 as long.
+// fast.) Into the first, for [10i], where 256 bytes or more of a row are summed at once, and on Intel: a Xeon
+// takes 1.1 to 1.2 times as long through the second, a Zen 4 as long.
 #if defined(__GNUC__)
 #define GGNNI_PREFETCH(address) __builtin_prefetch(address, 0, 2)
 #else
 #define GGNNI_PREFETCH(address) ((void)(address))
 #endif
-#define GGNNI_PREFETCH_NEAR(address) __builtin_prefetch(address)
+#define GGNNI_PREFETCH_FIRST(address) __builtin_prefetch(address)
 #if defined(__x86_64__)
-#define GGNNI_NEAR(bytes) ((bytes) >= 256 || __builtin_cpu_is("intel"))
+#define GGNNI_FIRST(bytes) ((bytes) >= 256 || __builtin_cpu_is("intel"))
 #else
-#define GGNNI_NEAR(bytes) ((bytes) >= 256)
+#define GGNNI_FIRST(bytes) ((bytes) >= 256)
 #endif
 
 // ---- how batches and packed batches lie in memory ------------------------------
@@ -1847,7 +1847,7 @@ static int64_t ggnni_work(const ggnn_block* b)
 {
     return *b->num_dst.n ? *b->num_dst.n + b->indptr[*b->num_dst.n] : 0;
 }
-// The first list before which so many edges and lists lie, or, `lists` 0, edges; num_dst: none.
+// The first v with indptr[v] + v >= work, or, `lists` 0, indptr[v] >= work; num_dst: none is.
 static int64_t ggnni_list_at(const ggnn_block* b, int64_t work, int lists)
 {
     int64_t low = 0, high = *b->num_dst.n;
@@ -4712,12 +4712,11 @@ static void ggnni_join_greatest(const ggnni_spmm* s, int64_t v, const ggnni_spmm
 
 // A list makes a piece two fifths longer at most; a thread has eight. Of longer ones, hubs, up to 256
 // segments are reduced at a time, each as if it were a list, and joined in order.
-static void ggnni_spmm_hubs(ggnni_spmm* s)
+GGNNI_APART void ggnni_spmm_hubs(ggnni_spmm* s)
 {
     const int32_t width = s->heads * s->width, greatest = s->how == GGNN_MAX || s->how == GGNN_MIN;
     const int64_t dst = *s->b->num_dst.n, pieces = ggnni_list_pieces(s->b, width);
-    float         sums[1 << 13];
-    int32_t       chosen[1 << 12];
+    union { float sum[1 << 13]; int32_t arg[1 << 13]; } of; // of the greatest each has a half
     int64_t       indptr[GGNNI_SEGMENT + 1], n, most = (1 << (greatest ? 12 : 13)) / width;
     ggnn_block    segments = *s->b;
     ggnni_spmm    pass = *s;
@@ -4725,8 +4724,8 @@ static void ggnni_spmm_hubs(ggnni_spmm* s)
     if (s->body || most < 16 || pieces == 1) return;
     s->hub = ggnni_max(4 * GGNNI_SEGMENT, 2 * ggnni_work(s->b) / (5 * pieces));
     segments.indptr = indptr, segments.num_dst.n = &n;
-    pass.b = &segments, pass.out = sums, pass.ld_out = width;
-    pass.arg = s->arg ? chosen : NULL, pass.ld_arg = width;
+    pass.b = &segments, pass.out = of.sum, pass.ld_out = width;
+    pass.arg = s->arg ? of.arg + (1 << 12) : NULL, pass.ld_arg = width;
     pass.how = greatest ? s->how : GGNN_SUM, pass.scale.dst = pass.scale.self = NULL;
     for (int64_t v = ggnni_next_hub(s->b, 0, s->hub); v < dst; v = ggnni_next_hub(s->b, v + 1, s->hub)) {
         const int64_t edges = s->b->indptr[v + 1] - s->b->indptr[v];
@@ -4738,9 +4737,9 @@ static void ggnni_spmm_hubs(ggnni_spmm* s)
                 indptr[n + 1] = ggnni_min(indptr[n] + GGNNI_SEGMENT, s->b->indptr[v + 1]);
             ggnni_run(n, n, ggnni_spmm_piece, &pass);
             if (greatest) ggnni_join_greatest(s, v, &pass);
-            else if (first == 0) memcpy(out, sums, (size_t)width * sizeof *out);
+            else if (first == 0) memcpy(out, of.sum, (size_t)width * sizeof *out);
             for (int64_t i = first == 0; i < n && !greatest; i++)
-                s->loops->blend(out, 1.0f, 1.0f, sums + i * width, GGNN_F32, width);
+                s->loops->blend(out, 1.0f, 1.0f, of.sum + i * width, GGNN_F32, width);
         }
         s->loops->blend(out, s->scale.dst ? s->scale.dst[v] : mean, 0.0f, NULL, GGNN_F32, width);
         ggnni_add_own(s, out, v);
@@ -5093,7 +5092,7 @@ static void ggnni_sddmm_dot(void* context, int64_t begin, int64_t end)
     rows.ld = s->ld_y;
     for (int64_t e = begin, v = ggnni_list_at(s->b, e + 1, 0) - 1; e < end; e += rows.n) {
         while (indptr[v + 1] <= e) v++;
-        ggnni_some_lists(&rows, &reader, v, e > indptr[v] ? 0 : last - v); // the last may end past `end`
+        ggnni_some_lists(&rows, &reader, v, e > indptr[v] ? 0 : last - v); // lists before it end by `end`
         ggnni_segment(&rows, &reader, v, e - indptr[v]);
         rows.n = (int32_t)ggnni_min(rows.n, end - e);
         if (s->b->edge) ggnni_dots_apart(s, rows, s->y + v * s->ld_y, e);
@@ -5400,16 +5399,16 @@ static const float* ggnni_gat_terms(const ggnni_gat* s, int64_t v, int64_t i)
     return s->y.term + ggnni_edge(s->b, s->b->indptr[v] + i - 1) * s->y.heads + s->head;
 }
 
-// el of a segment's entries side by side; -infinity in what is left of a vector. That of the 64th edge behind
-// is prefetched, from next[0] on, of `left` edges. pass, lanes: constants of 4.
+// el of a segment's entries side by side; -infinity in what is left of a vector. Those of edges from e + 64 on
+// are prefetched, where `left` edges are there from e on. pass, lanes: constants of 4.
 GGNNI_INLINE void ggnni_gat_collect(const ggnni_gat* s, float* x, const ggnni_rows* rows,
-                                    const int32_t* next, int64_t left, int32_t pass, int32_t lanes)
+                                    int64_t e, int64_t left, int32_t pass, int32_t lanes)
 {
     const float*   el = s->y.el + s->head;
     const int64_t  n = rows->n, pitch = s->y.heads;
     for (int64_t i = 0, k; i < n; i++) {
         const float* from = el + rows->index[i] * pitch;
-        if (i + 64 < left) GGNNI_PREFETCH(el + next[i + 64] * pitch);
+        if (i + 64 < left) GGNNI_PREFETCH(el + s->b->indices[e + i + 64] * pitch);
         for (k = 0; k + 4 <= pass; k += 4) memcpy(x + i * lanes + k, from + k, 4 * sizeof *x);
         for (; k < lanes; k++) x[i * lanes + k] = k < pass ? from[k] : -INFINITY;
     }
@@ -5425,8 +5424,8 @@ static void ggnni_gat_powers(const ggnni_gat* s, float* power, float* most, floa
     const int64_t e = s->b->indptr[v] + first, left = s->b->indptr[*s->b->num_dst.n] - e;
     float         before[16];
     memcpy(before, most, sizeof before);
-    if (s->pass == 4) ggnni_gat_collect(s, power, rows, s->b->indices + e, left, 4, 4);
-    else ggnni_gat_collect(s, power, rows, s->b->indices + e, left, s->pass, s->lanes);
+    if (s->pass == 4) ggnni_gat_collect(s, power, rows, e, left, 4, 4);
+    else ggnni_gat_collect(s, power, rows, e, left, s->pass, s->lanes);
     for (int32_t i = 0; s->y.term && i < rows->n; i++)
         for (int32_t k = 0; k < s->pass; k++) power[i * s->lanes + k] += ggnni_gat_terms(s, v, first + i)[k];
     s->loops->leaky(power, n, er, s->y.how.slope, most);
@@ -5749,7 +5748,7 @@ GGNNI_INLINE void GGNNI_V(ggnni_sum_group)(float* out, const ggnni_rows* r, int3
 {
     const int64_t  size = type == GGNN_F16 ? 2 : 4, begin = (k * r->width + c) * size;
     const int64_t  stride = r->coef ? r->stride : 0, pitch = r->pitch, ahead = r->ahead;
-    const int      near = GGNNI_NEAR(count * GGNN_SIMD_WIDTH * size);
+    const int      first = GGNNI_FIRST(count * GGNN_SIMD_WIDTH * size);
     const int32_t* index = r->index;
     const char*    base = by_index ? r->base + begin : NULL;
     const float*   coef = r->coef ? r->coef + k : ggnni_ones;
@@ -5768,7 +5767,7 @@ GGNNI_INLINE void GGNNI_V(ggnni_sum_group)(float* out, const ggnni_rows* r, int3
             const char* next = by_index ? base + index[i + ahead] * pitch : r->row[i + ahead] + begin;
             GGNNI_UNROLL
             for (int j = 0; j < count; j += 16 / GGNN_SIMD_WIDTH)
-                if (near) GGNNI_PREFETCH_NEAR(next + at[j] * size);
+                if (first) GGNNI_PREFETCH_FIRST(next + at[j] * size);
                 else GGNNI_PREFETCH(next + at[j] * size);
             if (off_lines) GGNNI_PREFETCH(next + last);
             GGNNI_UNROLL
@@ -5910,7 +5909,7 @@ GGNNI_HOT void GGNNI_V(ggnni_max)(float* out, int32_t* arg, const ggnni_rows* r,
 
 // The sixteen partial sums in registers while whole sixteens last, then in memory; vectors of four fold them.
 GGNNI_INLINE float GGNNI_V(ggnni_dot_row)(const char* row, const char* next, const float* x, int32_t width,
-                                           int near)
+                                           int first)
 {
     enum { VECTORS = 16 / GGNN_SIMD_WIDTH };
     float         part[16];
@@ -5920,7 +5919,7 @@ GGNNI_INLINE float GGNNI_V(ggnni_dot_row)(const char* row, const char* next, con
     GGNNI_UNROLL
     for (int v = 0; v < VECTORS; v++) sum[v] = zero;
     for (; j + 16 <= width; j += 16) {
-        if (near) GGNNI_PREFETCH_NEAR(next + 4 * j);
+        if (first) GGNNI_PREFETCH_FIRST(next + 4 * j);
         else GGNNI_PREFETCH(next + 4 * j);
         GGNNI_UNROLL
         for (int v = 0; v < VECTORS; v++)
@@ -5946,13 +5945,13 @@ GGNNI_INLINE void GGNNI_V(ggnni_dot_rows)(float* out, const float* x, const ggnn
 {
     const int32_t *index = r->index, *index_ahead = index + r->ahead;
     const int64_t  pitch = r->pitch, bytes = heads * width * (int64_t)sizeof *x;
-    const int      off_lines = ggnni_off_lines(ggnni_row_of(r, 0), bytes), near = GGNNI_NEAR(bytes);
+    const int      off_lines = ggnni_off_lines(ggnni_row_of(r, 0), bytes), first = GGNNI_FIRST(bytes);
     for (int32_t l = 0, i = 0, end = 0; l < r->lists; l++, x += r->ld)
         for (end += ggnni_list_length(r, l); i < end; i++) {
             const char *row = r->base + index[i] * pitch, *next = r->base + index_ahead[i] * pitch;
             if (off_lines) GGNNI_PREFETCH(next + bytes - 1);
             for (int32_t k = 0; k < heads * width; k += width)
-                *out++ = GGNNI_V(ggnni_dot_row)(row + 4 * k, next + 4 * k, x + k, width, near);
+                *out++ = GGNNI_V(ggnni_dot_row)(row + 4 * k, next + 4 * k, x + k, width, first);
         }
 }
 

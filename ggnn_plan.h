@@ -1248,8 +1248,8 @@ static int32_t ggnni_bound_most(const ggnni_links* l)
 {
     int32_t most = 1;
     for (int32_t i = 0; i < l->P; i++) {
-        const int32_t near = ggnni_bits(l->reads[i]);
-        if ((l->P + near - 1) / near > most) most = (l->P + near - 1) / near;
+        const int32_t linked = ggnni_bits(l->reads[i]);
+        if ((l->P + linked - 1) / linked > most) most = (l->P + linked - 1) / linked;
     }
     return most;
 }
@@ -1556,7 +1556,7 @@ static int ggnni_is_clique(const ggnni_links* l, uint32_t set)
 static void ggnni_cliques_split(ggnni_cliques* c, ggnni_search* s, uint32_t rest, int32_t smallest)
 {
     const uint32_t first = rest & (0u - rest);
-    uint32_t       near;
+    uint32_t       linked;
     int32_t        i = 0, tried = 0;
     if (!rest) {
         s->best.plans++;
@@ -1566,10 +1566,10 @@ static void ggnni_cliques_split(ggnni_cliques* c, ggnni_search* s, uint32_t rest
         return;
     }
     while (!(first >> i & 1)) i++;
-    near = s->links.reads[i] & s->links.readers[i] & rest & ~first;
-    for (int32_t size = ggnni_bits(near) + 1; size > c->least; size--) {
+    linked = s->links.reads[i] & s->links.readers[i] & rest & ~first;
+    for (int32_t size = ggnni_bits(linked) + 1; size > c->least; size--) {
         uint32_t set = 0;
-        do { // all subsets of near
+        do { // all subsets of linked
             if (ggnni_bits(set) + 1 == size && ggnni_is_clique(&s->links, set | first)) {
                 if (c->best_count && s->best.plans >= s->max_plans) s->stopped = 1;
                 if (s->stopped) return;
@@ -1579,7 +1579,7 @@ static void ggnni_cliques_split(ggnni_cliques* c, ggnni_search* s, uint32_t rest
                 c->count--;
                 if (c->least >= smallest || size <= c->least) break;
             }
-            set = (set - near) & near;
+            set = (set - linked) & linked;
         } while (set);
         if (c->least >= smallest) return;
     }
@@ -1908,12 +1908,12 @@ GGNN_API ggnn_status ggnn_partition_closure(ggnn_node* list, int64_t* bound, con
     bound[1] = count;
     for (int32_t hop = 0; hop < hops; hop++) {
         for (int64_t i = bound[hop]; i < bound[hop + 1]; i++) {
-            const ggnn_list near = ggnni_partition_list(g, list[i]);
-            if (near.degree < 0) return ggnni_partition_fault(fault, list[i]);
-            for (int64_t e = 0; e < near.degree; e++)
-                if (!reached[near.id[e]]) {
-                    reached[near.id[e]] = 1;
-                    list[count++] = near.id[e];
+            const ggnn_list next_to = ggnni_partition_list(g, list[i]);
+            if (next_to.degree < 0) return ggnni_partition_fault(fault, list[i]);
+            for (int64_t e = 0; e < next_to.degree; e++)
+                if (!reached[next_to.id[e]]) {
+                    reached[next_to.id[e]] = 1;
+                    list[count++] = next_to.id[e];
                 }
         }
         bound[hop + 2] = count;

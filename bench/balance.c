@@ -14,16 +14,17 @@ static void    count_pieces(int64_t n, void (*body)(void*, int64_t), void* job);
 #define GGNN_IMPLEMENTATION
 #include "ggnn.h"
 
-/* Edges and lists of piece i: those of hubs are counted where they are cut, as lists of their own. Dots are cut by edges. */
+/* Edges and lists of piece i: those of hubs are counted where they are cut, as lists of their own. Of what is cut by edges, edges. */
 static double work_of(const ggnni_job* job, int64_t i)
 {
-    const ggnni_spmm* s = job->context;
-    const ggnni_range lists = ggnni_job_piece(job, i);
-    if (job->body == ggnni_sddmm_dot) return (double)(lists.end - lists.begin);
+    const ggnni_spmm* s = job->body == ggnni_spmm_piece ? job->context : NULL;
+    const ggnn_block* b = s ? s->b : job->lists;
+    const ggnni_range piece = ggnni_job_piece(job, i);
+    if (!b) return (double)(piece.end - piece.begin);
     double work = 0;
-    for (int64_t v = lists.begin; v < lists.end; v++) {
-        const int64_t edges = s->b->indptr[v + 1] - s->b->indptr[v];
-        work += edges < s->hub ? (double)(edges + 1) : 1;
+    for (int64_t v = piece.begin; v < piece.end; v++) {
+        const int64_t edges = b->indptr[v + 1] - b->indptr[v];
+        work += !s || edges < s->hub ? (double)(edges + 1) : 1;
     }
     return work;
 }

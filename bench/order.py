@@ -2,7 +2,8 @@
 """order.py - what an order of the nodes gains, measured in turns: each graph as it is and as
 `ggnn-data reorder --by` writes it, by `ggnn-bench spmm`, one file after the other, again and again.
 
-    python3 bench/order.py rmat.ggnn citation.ggnn cora.ggnn --work /tmp --out bench/results/order/order.csv
+    python3 bench/order.py --chung-lu /tmp/chunglu    # NumPy; then ggnn-data convert /tmp/chunglu chunglu.ggnn --from npy --undirected
+    python3 bench/order.py chunglu.ggnn rmat.ggnn citation.ggnn cora.ggnn --work /tmp --out bench/results/order/order.csv
     python3 bench/order.py --write           # the table of docs/DATA.md from bench/results/order/order.csv
     python3 bench/plot.py --order bench/results/order/order.csv --out bench/results
 
@@ -74,6 +75,26 @@ def measure(path, o):
     return list(rows_of(graph, json_of(o.data, "info", path, "--json"), times, o.turns, o.threads))
 
 
+def write_chung_lu(folder):
+    """A graph whose expected degrees fall by a power law (Chung & Lu 2002), ids shuffled: of none of ggnn-data's kinds."""
+    import numpy
+
+    random = numpy.random.default_rng(5)
+    nodes, pairs = 1 << 19, 1 << 23
+    share = numpy.cumsum((numpy.arange(nodes) + 20.0) ** -0.75)
+    share /= share[-1]
+    name = random.permutation(nodes)
+    source, target = (name[numpy.searchsorted(share, random.random(pairs))] for _ in range(2))
+    other = source != target
+    train = numpy.sort(random.permutation(nodes)[: nodes // 2])
+    rest = numpy.setdiff1d(numpy.arange(nodes), train)
+    os.makedirs(folder, exist_ok=True)
+    arrays = {"edge_index": numpy.stack([source[other], target[other]]), "label": numpy.arange(nodes) % 16,
+              "feat": random.standard_normal((nodes, 128), dtype=numpy.float32), "train": train, "val": rest[::2], "test": rest[1::2]}
+    for key, array in arrays.items():
+        numpy.save(os.path.join(folder, key + ".npy"), array)
+
+
 # ---- the page ----
 
 
@@ -121,7 +142,10 @@ def main():
     p.add_argument("--bench", default=os.path.join(ROOT, "build", "ggnn-bench"))
     p.add_argument("--out", default=CSV, help="the CSV")
     p.add_argument("--write", action="store_true", help="write the table of docs/DATA.md, and measure nothing")
+    p.add_argument("--chung-lu", metavar="FOLDER", help="write that graph as .npy files, and measure nothing")
     o = p.parse_args()
+    if o.chung_lu:
+        return write_chung_lu(o.chung_lu)
     if o.write:
         return write_page(read_csv(o.out))
     if not o.graphs:

@@ -232,7 +232,8 @@ by_nvcc() { # the same of what only calls: two files link in tests/cuda.sh, whos
 vendor() { # every check of the C headers but those of other languages, by one compiler
     local cc=$1 language option
     # Compilers drop calls of functions that only prefetch, and only speed would tell.
-    check "$cc -x c -std=c99 -O2" $cc -x c -std=c99 $strict -O2 -I. -S "$work/impl.c" -o "$work/impl.s"
+    # windows.h defines near, far, small.
+    check "$cc -x c -std=c99 -O2" $cc -x c -std=c99 $strict -Dnear= -Dfar= -Dsmall=char -O2 -I. -S "$work/impl.c" -o "$work/impl.s"
     for option in gather unique sample; do check "$cc prefetches in $option" prefetches $option "$work/impl.s"; done
     check "$cc test_arguments with NDEBUG" $cc -std=c99 -w -O1 -DNDEBUG -D_GNU_SOURCE -I. tests/ggnn/test_arguments.c common/ggnn.c common/ggnn_plan.c -o "$work/arguments" -lm
     check "$cc a caller's mistake is an answer with NDEBUG too" "$work/arguments"

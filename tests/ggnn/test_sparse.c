@@ -608,46 +608,48 @@ TEST(hubs_are_added_up_in_segments_like_other_lists)
 TEST(hubs_keep_their_greatest_and_have_dots_of_all_edges)
 {
     static const int64_t degree[] = {3, 4400, 0, 1024, 1, 4200, 1025, 0, 0, 70};
-    static const int32_t width[] = {1, 32, 250};
+    static const int32_t width[] = {1, 80, 250}, heads_of[] = {1, 20, 1}; /* heads go sixteen at a time */
     enum { LISTS = sizeof degree / sizeof *degree };
     random_block* r = random_block_new(LISTS, 300, degree);
     for (int w = 0; w < 3; w++) {
         matrix   x = matrix_new(r->src, width[w], 2), y = matrix_new(r->dst, width[w], 1), want = matrix_new(r->dst, width[w], 1), out = matrix_new(r->dst, width[w], 1);
-        int64_t  n = r->dst * width[w];
+        int32_t  heads = heads_of[w];
+        int64_t  n = r->dst * width[w], edges = r->edges * heads;
         int32_t *want_arg = (int32_t*)test_memory(n * 4), *arg = (int32_t*)test_memory(n * 4);
-        float *  weight = test_floats(r->edges), *dots = test_floats(r->edges), *got = test_floats(r->edges);
+        float *  weight = test_floats(edges), *dots = test_floats(edges), *got = test_floats(edges);
         for (int64_t u = 0; u < r->src; u++)
             for (int32_t j = 0; j < width[w]; j++) {
                 x.v[u * x.ld + j] = (float)(test_below(5) - 2);
                 if (test_below(3) == 0 || (j == 0 && u % 7)) x.v[u * x.ld + j] = NAN;
             }
-        for (int64_t e = 0; e < r->edges; e++) {
-            weight[e] = 1.0f + .25f * (float)(e / 700 % 5); /* so that the greatest are in later segments */
-            if (e >= 3 + 256 && e < 3 + 512) weight[e] = NAN;
-            if (e >= r->b.indptr[3] && e < r->b.indptr[4]) weight[e] = NAN;
+        for (int64_t i = 0; i < edges; i++) {
+            const int64_t e = i / heads;
+            weight[i] = 1.0f + .25f * (float)(e / 700 % 5); /* so that the greatest are in later segments */
+            if (e >= 3 + 256 && e < 3 + 512) weight[i] = NAN;
+            if (e >= r->b.indptr[3] && e < r->b.indptr[4]) weight[i] = NAN;
         }
         for (int how = GGNN_MAX; how <= GGNN_MIN; how++) {
-            ggnn_ref_spmm(want.v, want.ld, want_arg, (ggnn_reduce)how, &r->b, NULL, weight, 1, x.v, x.ld, width[w]);
+            ggnn_ref_spmm(want.v, want.ld, want_arg, (ggnn_reduce)how, &r->b, NULL, weight, heads, x.v, x.ld, width[w]);
             FOR_EACH_FORM {
                 form_poison(out.v, out.rows * out.ld);
                 memset(arg, 0x55, (size_t)n * sizeof *arg);
-                ggnn_spmm(out.v, out.ld, arg, (ggnn_reduce)how, &r->b, NULL, weight, 1, x.v, x.ld, width[w]);
-                CHECK_SAME(want.v, out.v, out.rows * out.ld, "the greatest", width[w], 1);
+                ggnn_spmm(out.v, out.ld, arg, (ggnn_reduce)how, &r->b, NULL, weight, heads, x.v, x.ld, width[w]);
+                CHECK_SAME(want.v, out.v, out.rows * out.ld, "the greatest", width[w], heads);
                 CHECK_EQ(memcmp(want_arg, arg, (size_t)n * sizeof *arg), 0);
                 form_poison(out.v, out.rows * out.ld);
-                ggnn_spmm(out.v, out.ld, NULL, (ggnn_reduce)how, &r->b, NULL, weight, 1, x.v, x.ld, width[w]);
-                CHECK_SAME(want.v, out.v, out.rows * out.ld, "the greatest, not which", width[w], 1);
+                ggnn_spmm(out.v, out.ld, NULL, (ggnn_reduce)how, &r->b, NULL, weight, heads, x.v, x.ld, width[w]);
+                CHECK_SAME(want.v, out.v, out.rows * out.ld, "the greatest, not which", width[w], heads);
             }
         }
         for (int turned = 0; turned < 2; turned++) {
             const ggnn_block* b = turned ? &r->t : &r->b;
             const matrix*     from = turned ? &y : &x, *to = turned ? &x : &y;
             for (int how = GGNN_DOT; how <= (width[w] == 1 ? GGNN_ADD : GGNN_DOT); how++) {
-                ggnn_ref_sddmm(dots, (ggnn_edge_op)how, b, from->v, from->ld, to->v, to->ld, 1, width[w]);
+                ggnn_ref_sddmm(dots, (ggnn_edge_op)how, b, from->v, from->ld, to->v, to->ld, heads, width[w]);
                 FOR_EACH_FORM {
-                    form_poison(got, r->edges);
-                    ggnn_sddmm(got, (ggnn_edge_op)how, b, from->v, from->ld, to->v, to->ld, 1, width[w]);
-                    CHECK_SAME(dots, got, r->edges, "sddmm", width[w], how);
+                    form_poison(got, edges);
+                    ggnn_sddmm(got, (ggnn_edge_op)how, b, from->v, from->ld, to->v, to->ld, heads, width[w]);
+                    CHECK_SAME(dots, got, edges, "sddmm", width[w], how);
                 }
             }
         }

@@ -275,7 +275,7 @@ void cpu_finish(net* n, mat h, mat x, const epilogue* e)
     cpu_stop(n, NET_ELEMENTWISE, start, (e->gamma.v.v ? 3 : 2) * bytes_of(h));
 }
 
-/* Rows are finished while they are in a core's cache: h is written once, and not read. */
+/* Rows are finished while they are in a core's cache: memory sees h once. */
 void cpu_multiply_finish(net* n, mat h, mat a, mat w, const epilogue* e)
 {
     if (a.sparse || n->config.blas) {

@@ -30,13 +30,14 @@ void gemm(
     float        beta,         /* 0 or 1 */
     void*        workspace);   /* gemm_workspace_bytes(m, n, k) or more, any alignment */
 
-/* C = A B, and finish(context, row, row_end) of rows of C as soon as they are whole, while a core's cache has them: of each
-   row once, in any order, by any thread. It may change them. All else is gemm()'s, with beta = 0. */
+/* C = A B, and finish(context, row, row_end) of rows of C as soon as they are whole, where it can be while a core's cache has
+   them: of each row once (of none where n = 0), in any order, by any thread. It may change them. All else is gemm()'s, with
+   beta = 0. */
 void gemm_finish(float* c, int64_t ldc, const float* a, int64_t lda, const float* b, int64_t ldb, int64_t m, int64_t n,
                  int64_t k, void* workspace, void (*finish)(void* context, int64_t row, int64_t row_end), void* context);
 
-/* Scratch of gemm() and gemm_finish() for any transposes, level and number of threads: op(B) packed, at most 4 MiB. Never shrinks as a
-   size grows, so that the workspace of the largest sizes serves all smaller ones. */
+/* Scratch of gemm() and gemm_finish() for any transposes, level and number of threads: op(B) packed, at most 4 MiB. Never
+   shrinks as a size grows, so that the workspace of the largest sizes serves all smaller ones. */
 size_t gemm_workspace_bytes(int64_t m, int64_t n, int64_t k);
 
 /* How the product is computed, from slow to fast. */

@@ -73,8 +73,8 @@ struct layer {
        layer 0, where no one wants it */
     mat      x, h, dx;
 
-    /* what `finish` makes h of: h itself, or a matrix that forward leaves for backward; or, v not NULL, factor w, which
-       forward leaves to multiply_finish */
+    /* what `finish` makes h of: h itself, or a matrix that forward leaves for backward. Where factor.v is not NULL, forward
+       has left out = factor w to multiply_finish */
     mat      linear, factor;
 
     /* dh has been through activation and dropout already */
@@ -116,7 +116,7 @@ struct model {
     activation act;
     void (*plan)(net*, layer*);                             /* parameters and memory */
     void (*transform)(net*, layer*, mat x, int64_t first);  /* or NULL */
-    void (*forward)(net*, layer*, mat out);                 /* out (D, out) of y->x over y->block, without bias; or y->linear, y->factor */
+    void (*forward)(net*, layer*, mat out);                 /* out (D, out) of y->x over y->block, without bias; or sets linear or factor */
     void (*backward)(net*, layer*, mat dx, mat dout);       /* gradients of weights; dx (S, in) unless dx.v is NULL */
     int traits;                                             /* of net_trait */
 };
@@ -153,7 +153,7 @@ const model* model_of(const net_config* config, int32_t l); /* of layer l */
      add         out[: rows of a, :] += a
      clear       out = 0
      finish      h = dropout(activation(norm(x + bias))); x may be h
-     multiply_finish  the same of a w, of which h is the only copy
+     multiply_finish  h = dropout(activation(norm(a w + bias))); a w itself is not kept
      finish_back dh in place, and the gradients of e's parameters; h.v NULL: aggregate_back has taken dh through. dh of the
                  last layer is the loss's
      own_and_mean     out (D, 2 in) = [x_v | mean of x over the block], of sources x, whose first are the targets; where x is a
