@@ -300,6 +300,8 @@ def compiled(task, torch, function, *arguments):
     try:
         run(*arguments)
     except RuntimeError as why:
+        if "allocate memory" in str(why):
+            raise
         task.note("not one graph: " + str(why).strip().splitlines()[0][:120])
         run = torch.compile(function, dynamic=False)
         run(*arguments)

@@ -133,7 +133,7 @@ class Products(unittest.TestCase):
         g.indices = common.integers(g.edges, g.nodes, 4).astype(np.int32)
         return g
 
-    def run_case(self, who, how="sum", modules=(), torch=None, quick=True):
+    def run_case(self, who, how="sum", modules=(), torch=None):
         """The result of a rival's SpMM. Expected are sums of float64, by a loop of their own."""
         torch = torch or Torch()
         graph = self.graph()
@@ -183,6 +183,14 @@ class Products(unittest.TestCase):
             self.assertEqual(result["notes"], ["not one graph: sparse tensors are not traced"])
             self.assertEqual([whole for _, whole in torch.compiled], [True, False])
             self.assertNotIn("wrong", result)
+
+    def test_want_of_memory_is_not_tried_again(self):
+        torch = Torch()
+        torch.index_add = unittest.mock.Mock(side_effect=RuntimeError("DefaultCPUAllocator: can't allocate memory"))
+        (who,) = self.rivals("torch.compile index_add")
+        with self.assertRaisesRegex(RuntimeError, "allocate memory"):
+            self.run_case(who, "sum", (), torch)
+        self.assertEqual(torch.compiled, [("by_index_add", True)])
 
     def test_a_compiled_sum_that_is_wrong_is_found(self):
         torch = Torch()
