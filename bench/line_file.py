@@ -7,7 +7,7 @@ import json
 import os
 
 TEXT = {"bench", "case", "name", "unit", "of", "roof"}  # columns whose values are words, whatever they look like
-TEXT |= {"kernel", "against", "git", "date", "skipped", "wrong", "moved", "notes"}  # and of rivals' rows: their size
+TEXT |= {"kernel", "heap", "against", "git", "date", "skipped", "wrong", "moved", "notes"}  # and of rivals' rows: their size
 YES = {"rival", "cold", "disturbed"}  # "true", or nothing
 TABLES = ("roofs", "results", "ratios", "notes", "figures")  # of ggnn-bench; empty where a file has none
 FIGURE_KEYS = ("bench", "case", "unit", "label")

@@ -38,7 +38,7 @@ sys.path[:0] = [HERE, os.path.join(HERE, "rivals")]
 import line_file  # noqa: E402
 from compact_svg import compact  # noqa: E402
 from run import read_results  # noqa: E402
-from table import merged  # noqa: E402
+from table import FOUND, TUNED, heap_of, merged  # noqa: E402
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
@@ -46,8 +46,8 @@ from matplotlib.ticker import EngFormatter  # noqa: E402
 
 TEXT, GRID = "#76818d", "#76818d55"
 OURS = "#3d85e0"
-COLOURS = ["#3d85e0", "#d97a1f", "#2f9e6e", "#c2558f", "#8f74d9", "#a08a2d", "#3f9fb0", "#cf5a4a"]
-LIBRARIES = ["OpenBLAS", "DGL", "PyG", "GraphBolt", "NumPy", "memcpy", "torch", "SciPy"]  # a colour each
+COLOURS = ["#3d85e0", "#d97a1f", "#2f9e6e", "#c2558f", "#8f74d9", "#a08a2d", "#3f9fb0", "#cf5a4a", "#7d8794"]
+LIBRARIES = ["OpenBLAS", "DGL", "PyG", "GraphBolt", "NumPy", "memcpy", "torch", "SciPy", "torch.compile"]  # a colour each
 STYLE = {
     "figure.facecolor": "none",
     "axes.facecolor": "none",
@@ -100,9 +100,10 @@ def machine_of(result):
     return f"{where}, {result['date'][:10]}"
 
 
-def bars(axes, places, values, colours, texts, ends=None):
-    """Horizontal bars from the top, each with a text at its end, or further out at ends."""
-    axes.barh(places, values, color=colours, height=0.75)
+def bars(axes, places, values, colours, texts, ends=None, pale=()):
+    """Horizontal bars from the top, each with a text at its end, or further out at ends. pale: a truth a bar."""
+    filled = [(colour, 0.35 if light else 1) for colour, light in zip(colours, pale)] if pale else colours
+    axes.barh(places, values, color=filled, height=0.75)
     axes.set_ylim(places[-1] + 0.7, -0.7)
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="y", visible=False)
@@ -608,40 +609,43 @@ def draw_order(rows):
 
 
 def best_of(row):
-    """A rival's best variant: the library is the name's first word, "DGL int32" is DGL."""
+    """A rival's best variant with the heap as found, then with it tuned: the library is the name's first word, "DGL int32"
+    is DGL. {library: {heap: ratio}}."""
     best = {}
-    for m in row["rivals"]:
-        if m["ratio"]:
-            library = m["name"].split()[0].rstrip(",")
-            best[library] = min(m["ratio"], best.get(library, m["ratio"]))
+    for heap in (FOUND, TUNED):
+        for m in row["rivals"]:
+            if m["ratio"] and heap_of(m) == heap:
+                of = best.setdefault(m["name"].split()[0].rstrip(","), {})
+                of[heap] = min(m["ratio"], of.get(heap, m["ratio"]))
     return best
 
 
 def rival_bars(result):
-    """(place, ratio, library, target or None) of each bar, and (place, label) of each row, from the top."""
+    """(place, ratio, library, target or None, is its heap tuned) of each bar, and (place, label) of each row, from the top."""
     found, labels, place = [], [], 0.0
     for row in result["rows"]:
-        best = best_of(row)
+        best = [(library, heap, ratio) for library, of in best_of(row).items() for heap, ratio in of.items()]
         if best:
             labels.append((place + (len(best) - 1) / 2, f"{row['kernel']}, {row['size']}"))
-        for library, ratio in best.items():
-            found.append((place, ratio, library, row["target"] if row["against"] == library else None))
+        for library, heap, ratio in best:
+            target = row["target"] if row["against"] == library else None
+            found.append((place, ratio, library, target, heap == TUNED))
             place += 1
         place += 0.6 if best else 0
     return found, labels
 
 
 def draw_rivals(result):
-    """A bar a rival; the mark is the ratio that is aimed at."""
+    """A bar a rival, pale where its heap was tuned; the mark is the ratio that is aimed at."""
     found, labels = rival_bars(result)
     if not found:
         return None
-    places, values, libraries, targets = zip(*found)
+    places, values, libraries, targets, tuned = zip(*found)
     colour_of = {name: COLOURS[LIBRARIES.index(name)] for name in dict.fromkeys(libraries)}
     near = [t if t and v < t < 1.3 * v else v for v, t in zip(values, targets)]
     figure, axes = plt.subplots(figsize=(8, 0.2 * places[-1] + 1.4))
     texts = [f"{v:.1f}x" if v < 9.95 else f"{v:.0f}x" for v in values]
-    bars(axes, places, values, [colour_of[name] for name in libraries], texts, near)
+    bars(axes, places, values, [colour_of[name] for name in libraries], texts, near, tuned)
     axes.set_yticks(*zip(*labels))
     for place, target in zip(places, targets):
         if target:
@@ -652,7 +656,7 @@ def draw_rivals(result):
     ticks = [t for t in (0.1, 0.5, 1, 2, 5, 10, 20, 50, 100) if axes.get_xlim()[0] <= t <= axes.get_xlim()[1]]
     axes.set_xticks(ticks, [f"{t:g}x" for t in ticks])
     axes.minorticks_off()
-    axes.set_xlabel("how many times ours is as fast (memory: as small); the mark: what is aimed at")
+    axes.set_xlabel("how many times ours is as fast (memory: as small)\npale: the rival with a tuned heap; the mark: what is aimed at")
     handles = [plt.Rectangle((0, 0), 1, 1, color=colour) for colour in colour_of.values()]
     axes.legend(
         handles,

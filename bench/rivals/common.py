@@ -261,6 +261,53 @@ def rival_main(name, versions, cases):
     return 0 if "skipped" not in task.result else 3
 
 
+ABSENT = {
+    "pyg-lib": "pyg-lib is not installed: the package index has none",
+    "torch-sparse": "torch-sparse is not installed: it has to be compiled",
+}
+
+
+def choose_sampler(torch_geometric, name=""):
+    """"pyg-lib" or "torch-sparse", by which PyG's loaders sample from here on: the one that is named, else pyg-lib where
+    that is, as PyG itself chooses. Skip: it is not installed."""
+    typing = torch_geometric.typing
+    there = {"pyg-lib": typing.WITH_PYG_LIB, "torch-sparse": typing.WITH_TORCH_SPARSE}
+    name = name or next((each for each in there if there[each]), "torch-sparse")
+    if not there[name]:
+        raise Skip(ABSENT[name])
+    typing.WITH_PYG_LIB = name == "pyg-lib"
+    return name
+
+
+def limit_memory(path="/proc/meminfo"):
+    """What the machine has no memory for fails from here on, in this process, in place of the system's ending one: a sum
+    over gathered rows may hold a row of each edge. Nothing where the system does not say what it has."""
+    try:
+        with open(path) as file:
+            free = next(1024 * int(line.split()[1]) for line in file if line.startswith("MemAvailable:"))
+        most = resource.getrlimit(resource.RLIMIT_DATA)[1]
+        limit = 9 * free // 10
+        resource.setrlimit(resource.RLIMIT_DATA, (limit if most < 0 else min(limit, most), most))
+    except (OSError, StopIteration, ValueError):
+        pass
+
+
+def compiled(task, torch, function, *arguments):
+    """function(*arguments) by torch.compile: as one graph, or else in parts, which the row says. Compiled when it
+    returns."""
+    limit_memory()
+    run = torch.compile(function, fullgraph=True, dynamic=False)
+    try:
+        run(*arguments)
+    except RuntimeError as why:
+        if "allocate memory" in str(why):
+            raise
+        task.note("not one graph: " + str(why).strip().splitlines()[0][:120])
+        run = torch.compile(function, dynamic=False)
+        run(*arguments)
+    return lambda: run(*arguments)
+
+
 def use_torch(task, threads=None):
     """torch with this many threads, on the task's device; task.tensor brings an array there."""
     import torch

@@ -4,9 +4,10 @@ loader:plain       PyG's NeighborLoader and DGL's DataLoader, by their own sampl
 loader:disjoint, loader:temporal     libggnn's loader, beside its plain one
 loader:memory      loader:plain, whose highest memory counts; before the epoch starts it is counted anew
 
-Variants: ours (the default), ours-under-pyg (install()), ours-plain, ours-under-dgl, pyg, dgl; "-workers": by worker processes. All run
-in one environment: the same torch, the same PyG."""
+Variants: ours (the default), ours-under-pyg (install()), ours-plain, ours-under-dgl, pyg-sparse and pyg-lib (PyG by the
+sampler of either), dgl; "-workers": by worker processes. All run in one environment: the same torch, the same PyG."""
 
+import importlib
 import os
 import sys
 
@@ -15,7 +16,7 @@ os.environ.setdefault("DGLBACKEND", "pytorch")
 import numpy as np  # noqa: E402
 import torch  # noqa: E402
 
-from common import Skip, integers, rival_main, use_torch  # noqa: E402
+from common import Skip, choose_sampler, integers, rival_main, use_torch  # noqa: E402
 
 VERSIONS = {"torch": torch.__version__}
 BATCHES = 100  # an epoch's, at most
@@ -79,9 +80,8 @@ def pyg_loader(task, variant, how):
         "num_workers": workers,
     }
     if variant.startswith("pyg"):
-        if not torch_geometric.typing.WITH_PYG_LIB and not torch_geometric.typing.WITH_TORCH_SPARSE:
-            raise Skip("neither pyg-lib nor torch-sparse is there")
-        task.note("pyg-lib" if torch_geometric.typing.WITH_PYG_LIB else "torch-sparse's sampler")
+        name = choose_sampler(torch_geometric, "torch-sparse" if variant.startswith("pyg-sparse") else "pyg-lib")
+        VERSIONS[name] = importlib.import_module(name.replace("-", "_")).__version__
         kind = torch_geometric.loader.NeighborLoader
     elif variant.startswith("ours-under-pyg"):
         ours(task)

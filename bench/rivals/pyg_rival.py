@@ -1,4 +1,5 @@
-"""pyg_rival.py - PyTorch Geometric: pyg-lib's or torch-sparse's sampler, its softmax, its layers."""
+"""pyg_rival.py - PyTorch Geometric: pyg-lib's or torch-sparse's sampler, torch-sparse's products, its softmax, its
+layers."""
 
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -6,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import torch
 import torch_geometric
-from torch_geometric.nn import GATConv, GCNConv, SAGEConv
+from torch_geometric.nn import GATConv, GCNConv, SAGEConv, SimpleConv
 
-from common import Graph, Skip, noise, rival_main, use_torch
+from common import ABSENT, Graph, Skip, choose_sampler, compiled, noise, rival_main, use_torch
 from training import CORA, train_cora, train_steps
 
 VERSIONS = {"torch-geometric": torch_geometric.__version__, "torch": torch.__version__}
@@ -42,8 +43,12 @@ def largest(task, width):
         task.check("rows", run()[task.tensor(g.rows())].cpu())
 
 
-def weighted(task, width):
-    import torch_sparse
+def product(task, width, reduce, value=None):
+    """torch-sparse's matmul; without values where it has none."""
+    try:
+        import torch_sparse
+    except ImportError:
+        raise Skip(ABSENT["torch-sparse"]) from None
 
     VERSIONS["torch-sparse"] = torch_sparse.__version__
     use_torch(task)
@@ -51,13 +56,29 @@ def weighted(task, width):
     a = torch_sparse.SparseTensor(
         rowptr=task.tensor(g.indptr),
         col=task.tensor(g.indices.astype(np.int64)),
-        value=task.tensor(noise(g.edges, 2)),
+        value=None if value is None else task.tensor(value),
         sparse_sizes=(g.nodes, g.nodes),
         is_sorted=True,
     )
     with torch.inference_mode():
-        task.measure(lambda: a.matmul(inp), work=g.edges, unit="edges")
-        task.check("rows", a.matmul(inp)[task.tensor(g.rows())].cpu())
+        task.measure(lambda: torch_sparse.matmul(a, inp, reduce), work=g.edges, unit="edges")
+        task.check("rows", torch_sparse.matmul(a, inp, reduce)[task.tensor(g.rows())].cpu())
+
+
+def weighted(task, width):
+    product(task, width, "sum", noise(task.graph.edges, 2))
+
+
+def spmm(task, how, width):
+    """Variants: torch-sparse; compile, PyG's SimpleConv by torch.compile."""
+    if task.args.variant != "compile":
+        return product(task, width, how)
+    use_torch(task)
+    g, x = task.graph, task.tensor(noise((task.graph.nodes, int(width)), 1))
+    with torch.inference_mode():
+        run = compiled(task, torch, SimpleConv(aggr=how), x, edge_index(task))
+        task.measure(run, work=g.edges, unit="edges")
+        task.check("rows", run()[task.tensor(g.rows())].cpu())
 
 
 def softmax(task, heads):
@@ -81,28 +102,23 @@ def softmax(task, heads):
 
 
 def native_sampler(task, indptr, indices):
-    """Function of seeds that returns (rows, cols, ids); by pyg-lib where that is, else torch-sparse."""
+    """Function of seeds that returns (rows, cols, ids); by the variant's library, or pyg-lib where that is, else
+    torch-sparse."""
     fanout = list(task.fanout)
-    if torch_geometric.typing.WITH_PYG_LIB:
+    if choose_sampler(torch_geometric, task.args.variant) == "pyg-lib":
         import pyg_lib
 
         VERSIONS["pyg-lib"] = pyg_lib.__version__
         return lambda seeds: pyg_lib.sampler.neighbor_sample(indptr, indices, seeds, fanout)[:3]
-    if torch_geometric.typing.WITH_TORCH_SPARSE:
-        import torch_sparse
+    import torch_sparse
 
-        VERSIONS["torch-sparse"] = torch_sparse.__version__
+    VERSIONS["torch-sparse"] = torch_sparse.__version__
 
-        def run(seeds):
-            ids, rows, cols, _ = torch.ops.torch_sparse.neighbor_sample(
-                indptr, indices, seeds, fanout, False, True
-            )
-            return rows, cols, ids
+    def run(seeds):
+        ids, rows, cols, _ = torch.ops.torch_sparse.neighbor_sample(indptr, indices, seeds, fanout, False, True)
+        return rows, cols, ids
 
-        return run
-    raise Skip(
-        "neither pyg-lib (not on the package index) nor torch-sparse (compiled against this torch) is there"
-    )
+    return run
 
 
 def sample(task):
@@ -221,6 +237,7 @@ def cora(task, kind):
 
 
 CASES = {
+    "spmm": spmm,
     "max": largest,
     "weighted": weighted,
     "softmax": softmax,

@@ -6,24 +6,34 @@ from collections import namedtuple
 # variant for the script.
 Rival = namedtuple("Rival", "name environment script variant", defaults=("",))
 
+# How the C library's heap stands while a rival runs: as a user finds it, or told to keep its memory (run.py).
+FOUND, TUNED = "as found", "tuned"
+
 # A kernel at a size. case: what the scripts are asked for. target: the ratio that is aimed at, against the
 # named rival. bench: (entry, pattern of a case) of ggnn-bench, or None where ours.py alone measures ours.
 # unit: what is compared.
 Row = namedtuple("Row", "kernel size case rivals target against bench unit", defaults=(None, "ms"))
 
 DGL = Rival("DGL", "dgl", "dgl_rival.py")
-DGL_PLAIN = Rival("DGL, heap as found", "dgl", "dgl_rival.py", "plain-heap")
 SAMPLERS = [
     Rival("DGL int32", "dgl", "dgl_rival.py", "int32"),
     Rival("DGL int64, fused", "dgl", "dgl_rival.py", "fused"),
     Rival("DGL int32, workers", "dgl", "dgl_rival.py", "workers"),
     Rival("GraphBolt int32", "dgl", "dgl_rival.py", "graphbolt-int32"),
     Rival("GraphBolt int64", "dgl", "dgl_rival.py", "graphbolt-int64"),
-    Rival("PyG", "dgl", "pyg_rival.py"),
+    Rival("PyG torch-sparse", "dgl", "pyg_rival.py", "torch-sparse"),
+    Rival("PyG pyg-lib", "dgl", "pyg_rival.py", "pyg-lib"),
 ]
 PYG = Rival("PyG", "dgl", "pyg_rival.py")
 PYG_NEW = Rival("PyG, newest torch", "torch", "pyg_rival.py")
+PYG_SPARSE = Rival("PyG torch-sparse", "dgl", "pyg_rival.py", "torch-sparse")
 TORCH = Rival("torch", "torch", "torch_rival.py")
+COMPILED = [
+    Rival("torch.compile index_add", "torch", "torch_rival.py", "index_add"),
+    Rival("torch.compile scatter_reduce", "torch", "torch_rival.py", "scatter_reduce"),
+    Rival("torch.compile CSR", "torch", "torch_rival.py", "csr"),
+    Rival("torch.compile PyG's layer", "torch", "pyg_rival.py", "compile"),
+]
 SCIPY = Rival("SciPy", "torch", "scipy_rival.py")
 OPENBLAS = Rival("OpenBLAS", "torch", "scipy_rival.py")
 NUMPY = Rival("NumPy take", "torch", "scipy_rival.py")
@@ -31,10 +41,17 @@ MEMCPY = Rival("memcpy", "torch", "scipy_rival.py", "memcpy")
 
 # Rivals that are only named: why there is no row with numbers.
 ABSENT = {
-    "pyg-lib": "not on the package index; built from its sources it takes torch-sparse's place",
+    "pyg-lib": "not on the package index; its rows are measured where it is installed by hand",
     "WholeGraph": "needs a GPU; not in this comparison yet",
     "cuSPARSE": "through torch_rival.py with --device cuda",
 }
+
+
+def heaps_of(row, who):
+    """The heaps that a rival runs with. Only as found: memory; ours; what writes into kept outputs, where nothing is
+    allocated."""
+    alone = row.unit == "MiB" or row.case.startswith(("gather:", "gemm:")) or who.name.startswith("ours")
+    return (FOUND,) if alone else (FOUND, TUNED)
 
 
 def batch_rows(fanout):
@@ -55,10 +72,11 @@ def graph_rows():
         kept, who = ("gather", rf"random, \d+ rows, F {f}, kept"), [TORCH, NUMPY, MEMCPY]
         rows.append(Row("gather, kept buffer", f"F {f}", f"gather:{f}", who, 1.2, "torch", kept))
     for f in (32, 100, 128, 256):
-        mean, who = ("spmm", rf"mean, graph, F {f}"), [DGL, TORCH, SCIPY] if f in (32, 128) else [DGL, TORCH]
+        mean, who = ("spmm", rf"mean, graph, F {f}"), [DGL, TORCH]
+        who += [SCIPY, PYG_SPARSE] + COMPILED if f in (32, 128) else []
         rows.append(Row("SpMM mean", f"F {f}", f"spmm:mean:{f}", who, 2.5, "DGL", mean))
     for f in (32, 128):
-        rows.append(Row("SpMM sum", f"F {f}", f"spmm:sum:{f}", [DGL, TORCH], 2.5, "DGL"))
+        rows.append(Row("SpMM sum", f"F {f}", f"spmm:sum:{f}", [DGL, TORCH, PYG_SPARSE] + COMPILED, 2.5, "DGL"))
         rows.append(Row("SpMM weighted", f"F {f}", f"weighted:{f}", [TORCH, DGL, PYG], 4, "torch"))
     dot, heads = ("sddmm", r"dot, F 32, heads 1"), ("softmax", r"heads 4")
     forward = ("gat", r"graph forward, 4 heads of 32")
@@ -77,15 +95,16 @@ def loader_rows(fanout):
     def by(name, variant):
         return Rival(name, "dgl", "loader_rival.py", variant)
 
-    pyg, dgl = by("PyG", "pyg"), by("DGL", "dgl")
-    loaders = [pyg, by("PyG, workers", "pyg-workers"), dgl, by("DGL, workers", "dgl-workers")]
+    pyg, lib, dgl = by("PyG torch-sparse", "pyg-sparse"), by("PyG pyg-lib", "pyg-lib"), by("DGL", "dgl")
+    loaders = [pyg, by("PyG torch-sparse, workers", "pyg-sparse-workers")]
+    loaders += [lib, by("PyG pyg-lib, workers", "pyg-lib-workers"), dgl, by("DGL, workers", "dgl-workers")]
     loaders += [by("ours under PyG's", "ours-under-pyg"), by("ours under DGL's", "ours-under-dgl")]
     plain = [by("ours, plain", "ours-plain")]
     return [
         Row("loader, an epoch", fanout, "loader:plain", loaders, 4, "PyG"),
         Row("loader, disjoint", fanout, "loader:disjoint", plain, 0.5, "ours"),
         Row("loader, temporal", fanout, "loader:temporal", plain, 0.5, "ours"),
-        Row("loader, peak memory", fanout, "loader:memory", [pyg, dgl, loaders[4]], None, "PyG", None, "MiB"),
+        Row("loader, peak memory", fanout, "loader:memory", [pyg, lib, dgl, loaders[6]], None, "PyG", None, "MiB"),
     ]
 
 
@@ -103,7 +122,7 @@ def gemm_rows(sizes, n):
 def training_rows(size, epochs):
     rows = []
     for kind, name, target in (("sage", "GraphSAGE", 2.8), ("gcn", "GCN", 3), ("gat", "GAT", 3)):
-        ours, who = ("step", rf"{name}, 3 x \d+, .*"), [DGL, DGL_PLAIN, PYG]
+        ours, who = ("step", rf"{name}, 3 x \d+, .*"), [DGL, PYG]
         rows.append(Row(f"training step, {name}", size, f"step:{kind}", who, target, "DGL", ours))
     rows.append(Row("peak memory, GraphSAGE", size, "memory:sage", [DGL, PYG], 2, "DGL", None, "MiB"))
     for kind in ("gcn", "gat"):

@@ -21,10 +21,10 @@ import table
 
 sys.path.insert(0, os.path.dirname(environments.HERE))
 import line_file  # noqa: E402
-from rows import ABSENT, all_rows
+from rows import ABSENT, FOUND, TUNED, all_rows, heaps_of
 
 HERE, ROOT = environments.HERE, environments.ROOT
-KEPT_HEAP = {
+TUNED_HEAP = {  # freed memory is kept, so that no page is asked for twice
     "MALLOC_MMAP_MAX_": "0",
     "MALLOC_TRIM_THRESHOLD_": str(1 << 40),
     "MALLOC_TOP_PAD_": str(256 << 20),
@@ -132,7 +132,7 @@ class Run:
 
     # ---- one measurement ----
 
-    def environment(self, heap):
+    def environment(self, heap=FOUND):
         t = str(self.args.threads)
         env = dict(
             os.environ,
@@ -140,11 +140,12 @@ class Run:
             MKL_NUM_THREADS=t,
             OPENBLAS_NUM_THREADS=t,
             DGLBACKEND="pytorch",
+            TORCHINDUCTOR_CACHE_DIR=os.path.join(self.work, "compiled"),
             PYTHONDONTWRITEBYTECODE="1",
         )
-        return dict(env, **(KEPT_HEAP if heap else {}))
+        return dict(env, **(TUNED_HEAP if heap == TUNED else {}))
 
-    def start(self, command, heap, timeout=None):
+    def start(self, command, heap=FOUND, timeout=None):
         """(exit code, seconds, the last line of its standard error) of a process of its own, which ends
         with it."""
         begin = time.perf_counter()
@@ -161,7 +162,7 @@ class Run:
             code, text = None, f"no end after {timeout or self.args.timeout:g} s"
         return code, time.perf_counter() - begin, environments.last_line(text)
 
-    def script(self, python, name, case, graph, variant="", heap=True):
+    def script(self, python, name, case, graph, variant="", heap=FOUND):
         """The result of a rival's script, with a reason in `skipped` where there is none."""
         out = os.path.join(self.work, "result.json")
         if os.path.exists(out):
@@ -195,14 +196,12 @@ class Run:
         result["process_seconds"] = seconds
         return result
 
-    def rival(self, who, row, graph):
+    def rival(self, who, row, graph, heap):
         if not self.python.get(who.environment):
             return {"skipped": self.reason.get(who.environment) or "no environment"}
-        plain = row.unit == "MiB" or who.variant == "plain-heap"
         case = row.case.removesuffix(":dense")  # which is ours alone
-        result = self.script(self.python[who.environment], who.script, case, graph, who.variant, heap=not plain)
-        result["heap"] = "as found" if plain else "kept"
-        return result
+        result = self.script(self.python[who.environment], who.script, case, graph, who.variant, heap)
+        return dict(result, heap=heap)
 
     # ---- ours ----
 
@@ -215,7 +214,7 @@ class Run:
         command = [tool, entry, "--data", graph, "--threads", str(self.args.threads), "--json", out]
         command += ["--quick"] if self.args.quick else []
         command += ["--backend", "cuda"] if self.args.device != "cpu" else []
-        code, _, text = self.start(command, heap=False, timeout=4 * self.args.timeout)
+        code, _, text = self.start(command, timeout=4 * self.args.timeout)
         return read_json(out)["results"] if code == 0 else text
 
     def from_bench(self, entry, pattern, graph, again):
@@ -252,7 +251,7 @@ class Run:
         if not tool:
             return {"skipped": "no ggnn-train: make"}
         command = [tool, "--data", graph, "--model", model, "--threads", str(self.args.threads), "--log", out]
-        code, seconds, text = self.start(command + options.split(), heap=False)
+        code, seconds, text = self.start(command + options.split())
         if code != 0:
             return {"skipped": text}
         with open(out) as file:
@@ -282,13 +281,13 @@ class Run:
         if row.case.startswith("loader:"):  # under torch, in the rivals' own environment
             if not self.python.get("dgl"):
                 return []
-            beside = self.script(self.python["dgl"], "loader_rival.py", row.case, graph, heap=False)
+            beside = self.script(self.python["dgl"], "loader_rival.py", row.case, graph)
             return [dict(beside, by="loader_rival.py")]
         alone = self.python.get("torch") and self.library and row.case.split(":")[0] not in ("gemm", "step")
         spared = alone and (again or self.args.no_bench)
         found = [self.from_bench(*row.bench, graph, again)] if row.bench and not spared else []
         if alone:
-            beside = self.script(self.python["torch"], "ours.py", row.case, graph, heap=False)
+            beside = self.script(self.python["torch"], "ours.py", row.case, graph)
             beside["by"] = "ours.py"
             if self.args.device == "cpu":
                 found.append(beside)
@@ -297,14 +296,20 @@ class Run:
     # ---- all rows ----
 
     def rounds(self, row, graph):
-        """All measurements of ours, and each rival's, in turns: --rounds times ours, then every rival."""
-        ours, rivals = [], [[] for _ in row.rivals]
+        """All measurements of ours, and each rival's, in turns: --rounds times ours, then every rival, its heap as
+        found and then tuned. What did not run is not tried again, with neither heap."""
+        ours, rivals, skipped = [], {}, set()
         for again in range(self.args.rounds):
             ours += self.ours(row, graph, again)
-            for who, runs in zip(row.rivals, rivals):
-                if not again or "skipped" not in runs[0]:
-                    runs.append(dict(self.rival(who, row, graph), name=who.name))
-        return ours, rivals
+            for who in row.rivals:
+                for heap in heaps_of(row, who):
+                    if who.name in skipped or (heap == TUNED and self.args.heap != "both"):
+                        continue
+                    run = dict(self.rival(who, row, graph, heap), name=who.name)
+                    rivals.setdefault((who.name, heap), []).append(run)
+                    if "skipped" in run:
+                        skipped.add(who.name)
+        return ours, list(rivals.values())
 
     def measure(self, row, graph, kept):
         """A row as it goes into the JSON. Two rows of one case, told apart by unit, are measured once."""
@@ -390,6 +395,7 @@ def print_report(result):
         f"graph {result['graph']}; fp32; ours {result['git']}; "
         "times in ms (of a batch, a step, a call), memory in MiB"
     )
+    print("Rivals' heap: as a user finds it; beside it tuned (MALLOC_... of run.py). The aim is of the faster one.")
     print("Ratios at equal work (edges, rows, FLOP). Of our measurements the median counts, of two the slower.")
     for name, v in result["versions"].items():
         print(f"  {name}: " + ", ".join(f"{k} {x}" for k, x in v.items()))
@@ -444,6 +450,12 @@ def options(argv=None):
         help="ours by ours.py alone, where it can: ggnn-bench's plain versions take minutes on large graphs",
     )
     p.add_argument("--rounds", type=int, default=1, help="turns of ours and every rival; the medians count [1]")
+    p.add_argument(
+        "--heap",
+        default="both",
+        choices=["found", "both"],
+        help="rivals with the heap as found, or also with it tuned, which takes twice the time [both]",
+    )
     p.add_argument("--timeout", type=float, default=180, help="seconds a measurement may take")
     p.add_argument(
         "--no-build",

@@ -1,10 +1,12 @@
 """table.py - from measurements to the table of ratios, and to the lines that are kept. The standard library only."""
 
+from rows import FOUND, TUNED
+
 # A line is ours, which has what the row asks for, or a rival's. Ratios follow from them.
 ROW = ("kernel", "size", "unit", "target", "against", "git", "date", "moved")
-MEASURED = ("name", "seconds", "work", "peak_bytes", "process_seconds", "threads", "workers", "accuracy")
+MEASURED = ("name", "heap", "seconds", "work", "peak_bytes", "process_seconds", "threads", "workers", "accuracy")
 MEASURED += ("skipped", "wrong", "notes")
-COLUMNS = ROW[:2] + MEASURED[:1] + ROW[2:] + MEASURED[1:]
+COLUMNS = ROW[:2] + MEASURED[:2] + ROW[2:] + MEASURED[2:]
 HEADS = ("graph", "date", "machine", "threads", "device", "versions")  # of a run; the date is that of its newest row
 OURS = "ours"
 
@@ -62,15 +64,32 @@ def shown(result, unit="ms"):
     return f"{value:.0f}" if value >= 99.95 else f"{value:.1f}" if value >= 9.995 else f"{value:.3g}"
 
 
-def verdict(row):
-    """(best ratio against the rival that the target names, "met", "below" or ""): the least, as their best
-    counts."""
+def best(row, *heaps):
+    """The least ratio against the rival that the target names, as their best counts; None where there is none."""
     values = [
-        m["ratio"] for m in row["rivals"] if m["ratio"] is not None and m["name"].startswith(row["against"])
+        m["ratio"]
+        for m in row["rivals"]
+        if m["ratio"] is not None and m["name"].startswith(row["against"]) and heap_of(m) in (heaps or (FOUND, TUNED))
     ]
-    if not values:
-        return None, ""
-    return min(values), "" if row["target"] is None else "met" if min(values) >= row["target"] else "below"
+    return min(values) if values else None
+
+
+def verdict(row):
+    """(the least ratio with either heap, "met", "below" or "")."""
+    value = best(row)
+    return value, "" if value is None or row["target"] is None else "met" if value >= row["target"] else "below"
+
+
+def heap_of(measured):
+    return TUNED if measured.get("heap") in (TUNED, "kept") else FOUND  # "kept" was its name in older results
+
+
+def pairs(row):
+    """(heap as found, heap tuned) of each rival, in their order; None where that was not measured."""
+    found = {}
+    for m in row["rivals"]:
+        found.setdefault(m["name"], [None, None])[heap_of(m) == TUNED] = m
+    return list(found.values())
 
 
 def remarks(row, measured):
@@ -86,45 +105,59 @@ def remarks(row, measured):
     return "; ".join(words + measured.get("notes", []))
 
 
+def tuned_remark(both):
+    """Why there is no ratio with the tuned heap, where there is one as found."""
+    found, tuned = both
+    return "tuned heap: " + (tuned.get("skipped") or tuned["wrong"]) if found and tuned and tuned["ratio"] is None else ""
+
+
+def figures(measured, unit):
+    """Two cells: the time and the ratio; empty where nothing was measured."""
+    if measured is None:
+        return "", ""
+    return shown(measured, unit), "-" if measured["ratio"] is None else f"{measured['ratio']:.2f}x"
+
+
 def said(row):
     """A row in one line, for the progress."""
     ours = shown(row["ours"], row["unit"])
     rivals = [
-        f"{m['name']} {shown(m, row['unit'])}" + (f" ({m['ratio']:.2f}x)" if m["ratio"] else "")
+        m["name"] + (" tuned " if heap_of(m) == TUNED else " ") + shown(m, row["unit"])
+        + (f" ({m['ratio']:.2f}x)" if m["ratio"] else "")
         for m in row["rivals"]
     ]
     return f"{row['kernel']}, {row['size']}: ours {ours}; " + ", ".join(rivals)
 
 
 def lines(rows):
-    """The table as text: a line a rival."""
-    head = ("kernel", "size", "ours", "rival", "theirs", "ratio", "target", "", "T", "workers", "remarks")
+    """The table as text: a line a rival, its heap as found first, beside it tuned."""
+    head = ("kernel", "size", "ours", "rival", "theirs", "ratio", "tuned", "ratio", "target", "", "T", "workers", "remarks")
     body = []
     for row in rows:
-        best, word = verdict(row)
-        for i, m in enumerate(row["rivals"]):
-            unit = row["unit"]
-            decisive = m["ratio"] is not None and m["ratio"] == best
+        least, word = verdict(row)
+        for i, both in enumerate(pairs(row)):
+            unit, m = row["unit"], both[0] or both[1]
+            decisive = least is not None and least in [each["ratio"] for each in both if each]
             body.append(
                 (
                     row["kernel"] if i == 0 else "",
                     row["size"] if i == 0 else "",
                     shown(row["ours"], unit) if i == 0 else "",
                     m["name"],
-                    shown(m, unit),
-                    "-" if m["ratio"] is None else f"{m['ratio']:.2f}x",
+                    *figures(both[0], unit),
+                    *figures(both[1], unit),
                     f"{row['target']:g}x" if decisive and row["target"] else "",
                     word if decisive else "",
                     str(m.get("threads", "")),
                     str(m.get("workers", "")),
-                    remarks(row, m),
+                    "; ".join(filter(None, [remarks(row, m), tuned_remark(both)])),
                 )
             )
     width = [max(len(line[c]) for line in [head] + body) for c in range(len(head) - 1)]
     text = [
         "  ".join(
             [
-                cell.ljust(w) if c in (0, 1, 3, 7) else cell.rjust(w)
+                cell.ljust(w) if c in (0, 1, 3, 9) else cell.rjust(w)
                 for c, (cell, w) in enumerate(zip(line, width))
             ]
             + [line[-1]]
@@ -182,25 +215,40 @@ def kept(runs, result):
     return [new if run is before else run for run in runs] + [new] * (before not in runs)
 
 
+def side_by_side(row, found, tuned):
+    """A rival in a cell: its time with the heap as found, then tuned; or why there is none."""
+    if found and found["ratio"] is None:
+        return f"{found['name']}: {remarks(row, found)}"
+    if tuned is None or (found and tuned["ratio"] is None):
+        return f"{found['name']} {shown(found, row['unit'])}"
+    if tuned["ratio"] is None:
+        return f"{tuned['name']}: {remarks(row, tuned)}"
+    return f"{tuned['name']} " + (f"{shown(found, row['unit'])}, " if found else "") + f"tuned {shown(tuned, row['unit'])}"
+
+
+def earlier_ratio(row):
+    """That of the heap as found; where only the tuned one was measured, of that, which it says."""
+    lead, tuned = best(row, FOUND), best(row, TUNED)
+    return f"{lead:.2f}x" if lead else f"tuned {tuned:.2f}x" if tuned else ""
+
+
 def markdown(results):
     """The table for a document: a line a row, as the last result has it, with all rivals, or why one did not answer;
     what earlier results gave beside it, as a machine that others share never gives the same twice."""
-    text = ["| kernel | size | ours | rivals | ratio | earlier | aim |", "|---|---|---|---|---|---|---|"]
+    text = ["| kernel | size | ours | rivals | ratio | tuned heap | earlier | aim |", "|---|---|---|---|---|---|---|---|"]
     for *earlier, row in runs_of(results):
-        best, word = verdict(row)
-        before = [verdict(old)[0] for old in earlier]
+        word = verdict(row)[1]
+        lead, tuned = best(row, FOUND), best(row, TUNED)
         unit = "ms" if row["unit"] == "process" else row["unit"]
-        rivals = [
-            f"{m['name']} {shown(m, row['unit'])}" if m["ratio"] is not None else f"{m['name']}: {remarks(row, m)}"
-            for m in row["rivals"]
-        ]
+        rivals = [side_by_side(row, *both) for both in pairs(row)]
         cells = (
             row["kernel"],
             row["size"],
             f"{shown(row['ours'], row['unit'])} {unit}",
             "; ".join(rivals),
-            f"{best:.2f}x {row['against']}" if best else "",
-            ", ".join(f"{value:.2f}x" for value in before if value),
+            f"{lead:.2f}x {row['against']}" if lead else "",
+            f"{tuned:.2f}x {row['against']}" if tuned else "",
+            ", ".join(filter(None, map(earlier_ratio, earlier))),
             (f"{row['target']:g}x" if row["target"] else "") + (" **missed**" if word == "below" else ""),
         )
         text.append("| " + " | ".join(cells) + " |")

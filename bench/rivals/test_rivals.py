@@ -4,11 +4,13 @@ python3 -m unittest discover -s bench/rivals
 """
 
 import os
+import re
 import struct
 import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import environments  # noqa: E402
@@ -149,9 +151,32 @@ class Table(unittest.TestCase):
         rivals = [measured("DGL", 0.040), measured("DGL int64", 0.020), {"name": "torch", "skipped": "crashed"}]
         last = {"rows": [row(measured("ours", 0.010), rivals)]}
         first = {"rows": [row(measured("ours", 0.005), rivals)]}
-        line = "| SpMM | F 32 | 10.0 ms | DGL 40.0; DGL int64 20.0; torch: crashed | 2.00x DGL |%s 2.5x **missed** |"
-        self.assertEqual(table.markdown([last])[2:], [line % "  |"])
-        self.assertEqual(table.markdown([first, last])[2:], [line % " 4.00x |"])
+        line = "| SpMM | F 32 | 10.0 ms | DGL 40.0; DGL int64 20.0; torch: crashed | 2.00x DGL |  | %s | 2.5x **missed** |"
+        self.assertEqual(table.markdown([last])[2:], [line % ""])
+        self.assertEqual(table.markdown([first, last])[2:], [line % "4.00x"])
+
+    def test_the_heap_as_found_leads_and_the_tuned_one_stands_beside_it(self):
+        tuned = measured("DGL", 0.020, heap="tuned")
+        both = row(measured("ours", 0.010), [measured("DGL", 0.030, heap="as found"), tuned])
+        line = "| SpMM | F 32 | 10.0 ms | DGL 30.0, tuned 20.0 | 3.00x DGL | 2.00x DGL | %s | 2.5x **missed** |"
+        self.assertEqual(table.markdown([{"rows": [both]}])[2:], [line % ""])
+        old = row(measured("ours", 0.010), [measured("DGL", 0.025, heap="kept")])
+        self.assertEqual(table.markdown([{"rows": [old]}, {"rows": [both]}])[2:], [line % "tuned 2.50x"])
+        self.assertEqual((table.best(both, "as found"), table.best(both, "tuned")), (3, 2))
+        self.assertEqual((table.best(old, "as found"), table.best(old, "tuned")), (None, 2.5))
+        text = table.lines([both])
+        self.assertEqual(len(text), 3)
+        self.assertRegex(text[2], r" DGL +30\.0 +3\.00x +20\.0 +2\.00x +2\.5x +below$")
+        self.assertIn("DGL 30.0 (3.00x), DGL tuned 20.0 (2.00x)", table.said(both))
+
+    def test_a_tuned_run_without_a_ratio_is_explained(self):
+        found, ours = measured("DGL", 0.030, heap="as found"), measured("ours", 0.010)
+        killed = {"name": "DGL", "heap": "tuned", "skipped": "killed"}
+        self.assertRegex(table.lines([row(ours, [found, killed])])[2], r" 30\.0 +3\.00x +- +- .* tuned heap: killed$")
+        wrong = measured("DGL", 0.020, heap="tuned", wrong="rows differ")
+        self.assertRegex(table.lines([row(ours, [found, wrong])])[2], r" 20\.0 +- .* tuned heap: rows differ$")
+        self.assertIn("| DGL 30.0 |", table.markdown([{"rows": [row(ours, [found, killed])]}])[2])
+        self.assertIn("| DGL: killed |", table.markdown([{"rows": [row(ours, [killed])]}])[2])
 
     def test_comparisons_with_an_aim_get_a_line_each(self):
         def result(value):
@@ -208,7 +233,8 @@ class Lines(unittest.TestCase):
 
     def result(self, graph, git, seconds, size="200"):
         rivals = [
-            measured("DGL", 3 * seconds, threads=2, notes=["int32", "by CSR, or not"], samples=[1]),
+            measured("DGL", 3 * seconds, threads=2, heap="as found", notes=["int32", "by CSR, or not"], samples=[1]),
+            measured("DGL", 2 * seconds, threads=2, heap="tuned"),
             measured("DGL fused", 0.04, wrong="rows differ"),
             {"name": "torch", "skipped": "crashed", "process_seconds": 1.5},
         ]
@@ -231,7 +257,8 @@ class Lines(unittest.TestCase):
         self.assertEqual(table.lines(found["rows"]), table.lines(result["rows"]))
         self.assertEqual(table.markdown([found]), table.markdown([result]))
         self.assertEqual([(r["git"], r["date"], r["size"]) for r in found["rows"]][0], ("abc", "2026-01-02", "200"))
-        self.assertEqual([m.get("peak_bytes") for m in found["rows"][0]["rivals"]], [None] * 3)
+        self.assertEqual([m.get("peak_bytes") for m in found["rows"][0]["rivals"]], [None] * 4)
+        self.assertEqual([m.get("heap") for m in found["rows"][0]["rivals"]], ["as found", "tuned", None, None])
 
     def test_of_a_row_the_newest_counts_and_graphs_are_apart(self):
         found = self.kept(self.result("g", "old", 0.5), self.result("h", "other", 0.25), self.result("g", "new", 0.125, "F 32"))
@@ -249,6 +276,32 @@ class Lines(unittest.TestCase):
 
 
 class Rows(unittest.TestCase):
+    def rivals_of(self, kernel, size):
+        return [who.name for r in rows.all_rows() if (r.kernel, r.size) == (kernel, size) for who in r.rivals]
+
+    def test_spmm_has_a_row_for_each_way_to_compile_it_and_for_torch_sparse(self):
+        compiled = ["torch.compile index_add", "torch.compile scatter_reduce", "torch.compile CSR", "torch.compile PyG's layer"]
+        for kernel in ("SpMM sum", "SpMM mean"):
+            for size in ("F 32", "F 128"):
+                names = self.rivals_of(kernel, size)
+                self.assertEqual([n for n in names if n.startswith("torch.compile")], compiled)
+                self.assertIn("PyG torch-sparse", names)
+
+    def test_loaders_and_samplers_have_a_row_for_each_of_pygs_libraries(self):
+        (loaders,) = [r for r in rows.all_rows() if r.case == "loader:plain"]
+        variants = {who.name: who.variant for who in loaders.rivals}
+        for name in ("torch-sparse", "pyg-lib"):
+            self.assertIn("PyG " + name, self.rivals_of("sample + relabel", "15,10,5, batch 1024"))
+            kind = name.replace("torch-sparse", "pyg-sparse")
+            self.assertEqual(variants["PyG " + name], kind)
+            self.assertEqual(variants[f"PyG {name}, workers"], kind + "-workers")
+
+    def test_what_allocates_is_measured_with_both_heaps(self):
+        for r in rows.all_rows():
+            for who in r.rivals:
+                alone = r.kernel.startswith(("gather", "GEMM")) or "memory" in r.kernel or "ours" in who.name
+                self.assertEqual(rows.heaps_of(r, who), ("as found",) if alone else ("as found", "tuned"), (r, who))
+
     def test_scripts_exist_and_cases_are_told_apart(self):
         for quick in (False, True):
             seen = set()
@@ -260,6 +313,68 @@ class Rows(unittest.TestCase):
                     self.assertTrue(os.path.exists(environments.requirements(who.environment)), who)
                 if r.target:
                     self.assertTrue(any(who.name.startswith(r.against) for who in r.rivals), r.kernel)
+
+
+class Ours(unittest.TestCase):
+    """ours.py calls ggnn.h by names and layouts of its own."""
+
+    def text(self, *path):
+        with open(os.path.join(environments.ROOT, *path)) as file:
+            return file.read()
+
+    def test_what_it_calls_is_declared(self):
+        declared = set(re.findall(r"\b(ggnn_\w+)\(", "".join(re.findall(r"GGNN_API [^;{]*", self.text("ggnn.h")))))
+        called = set(re.findall(r"\blib\.(ggnn_\w+)", self.text("bench", "rivals", "ours.py")))
+        self.assertGreater(len(called), 8)
+        self.assertEqual(called - declared, set())
+
+    def test_its_layer_of_attention_has_the_members_of_the_header(self):
+        body = re.search(r"typedef struct ggnn_gat_layer \{(.*?)\} ggnn_gat_layer;", self.text("ggnn.h"), re.S)[1]
+        members = re.findall(r"(\w+);", re.sub(r"//.*", "", body))
+        layer = re.search(r"class GatLayer.*?\n    \]", self.text("bench", "rivals", "ours.py"), re.S)[0]
+        self.assertEqual([name.rstrip("_") for name in re.findall(r'\("(\w+)"', layer)], members)
+
+
+class Rounds(unittest.TestCase):
+    """run.py's turns, without a process: what is run in which order, and what is not tried again."""
+
+    def turns(self, *words, fails=lambda name, heap, turn: False):
+        """(all that was run, the table's rivals) of a row of three."""
+        row_ = rows.Row("SpMM", "F 32", "spmm:sum:32", [rows.Rival(n, "dgl", "x.py") for n in ("A", "B")], None, "A")
+        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.dict(os.environ, GGNN_RIVALS=folder):
+            r, done = run.Run(run.options(list(words))), []
+            r.ours = lambda row, graph, again: [measured("ours", 1)]
+
+            def rival(who, row, graph, heap):
+                turn = done.count((who.name, heap))
+                done.append((who.name, heap))
+                result = {"skipped": "killed"} if fails(who.name, heap, turn) else measured("", 2.0 if heap == "tuned" else 3.0)
+                return dict(result, heap=heap)
+
+            r.rival = rival
+            return done, r.measure(row_, "g", {})["rivals"]
+
+    def test_the_heap_as_found_comes_first(self):
+        done, rivals = self.turns("--rounds", "2")
+        turn = [("A", "as found"), ("A", "tuned"), ("B", "as found"), ("B", "tuned")]
+        self.assertEqual(done, 2 * turn)
+        self.assertEqual([(m["name"], m["heap"]) for m in rivals], turn)
+        self.assertEqual([m["ratio"] for m in rivals], [3, 2, 3, 2])
+
+    def test_heap_found_spares_the_tuned_runs(self):
+        self.assertEqual(self.turns("--heap", "found")[0], [("A", "as found"), ("B", "as found")])
+
+    def test_what_did_not_run_is_not_tried_again(self):
+        done, rivals = self.turns("--rounds", "2", fails=lambda name, heap, turn: name == "A")
+        self.assertEqual(done, [("A", "as found")] + 2 * [("B", "as found"), ("B", "tuned")])
+        self.assertEqual([m.get("skipped") for m in rivals], ["killed", None, None])
+
+    def test_the_tuned_heap_is_that_of_the_c_library(self):
+        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.dict(os.environ, GGNN_RIVALS=folder):
+            r = run.Run(run.options([]))
+            found, tuned = r.environment("as found"), r.environment("tuned")
+        self.assertEqual(sorted(set(tuned) - set(found)), sorted(run.TUNED_HEAP))
+        self.assertTrue(all(name.startswith("MALLOC_") for name in run.TUNED_HEAP))
 
 
 if __name__ == "__main__":

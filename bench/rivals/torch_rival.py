@@ -1,12 +1,12 @@
 """torch_rival.py - torch alone: index_select, CSR times dense (MKL on a CPU, cuSPARSE on a GPU), sampled
-products, GEMM."""
+products, GEMM, and products by torch.compile."""
 
 import sys
 
 import numpy as np
 import torch
 
-from common import Skip, noise, rival_main, use_torch
+from common import Skip, compiled, noise, rival_main, use_torch
 from ours import gather_inputs
 
 
@@ -38,7 +38,47 @@ def product(task, value, width, reduce=None):
         task.check("rows", run()[task.tensor(g.rows())].cpu())
 
 
+def by_index_add(x, source, target, degree):
+    total = torch.index_add(torch.zeros_like(x), 0, target, x[source])
+    return total if degree is None else total / degree
+
+
+def by_scatter_reduce(x, source, target, how):
+    places = target[:, None].expand(-1, x.shape[1])
+    return torch.scatter_reduce(torch.zeros_like(x), 0, places, x[source], how, include_self=False)
+
+
+def by_csr(a, x):
+    return a @ x
+
+
+def written_out(task, way, how, width):
+    """The sum or mean as a user of PyG writes it, by torch.compile. Variants: index_add and scatter_reduce, of gathered
+    rows; csr, CSR @ dense."""
+    use_torch(task)
+    g, x = task.graph, task.tensor(noise((task.graph.nodes, int(width)), 1))
+    degree = np.diff(g.indptr)
+    each = np.maximum(degree, 1).astype(np.float32)
+    with torch.inference_mode():
+        if way == "csr":
+            value = np.repeat(1 / each, degree) if how == "mean" else np.ones(g.edges, np.float32)
+            run = compiled(task, torch, by_csr, csr(task, value, False), x)
+        else:
+            source = task.tensor(g.indices.astype(np.int64))
+            target = task.tensor(np.repeat(np.arange(g.nodes, dtype=np.int64), degree))
+            if way == "index_add":
+                run = compiled(
+                    task, torch, by_index_add, x, source, target, task.tensor(each[:, None]) if how == "mean" else None
+                )
+            else:
+                run = compiled(task, torch, by_scatter_reduce, x, source, target, how)
+        task.measure(run, work=g.edges, unit="edges")
+        task.check("rows", run()[task.tensor(g.rows())].cpu())
+
+
 def spmm(task, how, width):
+    if task.args.variant:
+        return written_out(task, task.args.variant, how, width)
     g = task.graph
     degree = np.diff(g.indptr)
     value = np.ones(g.edges, np.float32)

@@ -48,6 +48,34 @@ spmm,mean,2,,300,600,3
 
 
 @unittest.skipUnless(importlib.util.find_spec("matplotlib"), "matplotlib is not installed")
+class Rivals(unittest.TestCase):
+    """A row of three libraries; of DGL's the best variant counts, of each heap."""
+
+    def row(self):
+        rivals = [("DGL int32", "tuned", 2.0), ("DGL int32", "as found", 4.0), ("DGL int64", "as found", 3.0), ("torch", "tuned", 5.0)]
+        rivals += [("torch.compile index_add", "as found", 6.0), ("torch.compile CSR", "as found", 7.0), ("SciPy", "as found", None)]
+        names = [dict(name=name, heap=heap, ratio=ratio) for name, heap, ratio in rivals]
+        return {"kernel": "SpMM", "size": "F 32", "target": 2.5, "against": "DGL", "rivals": names}
+
+    def test_the_heap_as_found_comes_first_and_the_tuned_one_is_pale(self):
+        run = dict(RUN, rows=[self.row()], threads=2)
+        found, labels = plot.rival_bars(run)
+        self.assertEqual(
+            found,
+            [
+                (0.0, 3.0, "DGL", 2.5, False),
+                (1.0, 2.0, "DGL", 2.5, True),
+                (2.0, 6.0, "torch.compile", None, False),
+                (3.0, 5.0, "torch", None, True),
+            ],
+        )
+        self.assertEqual(labels, [(1.5, "SpMM, F 32")])
+        bars = plot.draw_rivals(run).axes[0].patches
+        self.assertEqual([bar.get_facecolor()[3] < 1 for bar in bars], [False, True, False, True])
+        self.assertEqual(bars[0].get_facecolor()[:3], bars[1].get_facecolor()[:3])
+
+
+@unittest.skipUnless(importlib.util.find_spec("matplotlib"), "matplotlib is not installed")
 class Roofline(unittest.TestCase):
     def drawn(self, run):
         return plot.draw_roofline(run).axes[0]
