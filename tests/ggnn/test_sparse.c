@@ -4,6 +4,7 @@
 #include "tests/forms.h"
 #include "tests/random_block.h"
 #include "tests/random_graph.h"
+#include <pthread.h>
 #ifdef __x86_64__
 #include <xmmintrin.h>
 #endif
@@ -664,6 +665,96 @@ TEST(hubs_keep_their_greatest_and_have_dots_of_all_edges)
         free(got);
     }
     random_block_free(r);
+}
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define LARGER_FRAMES
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define LARGER_FRAMES
+#endif
+#endif
+
+/* ---- the stack -------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    random_block* r;
+    stored_rows   rows;
+    float *       x, *out, *weight;
+    int32_t*      arg;
+    int           op, level;
+} stack_job;
+
+enum { STACK = 1 << 19, STACK_WIDTH = 64 };
+
+static void* run_on_stack(void* context)
+{
+    const stack_job* s = (const stack_job*)context;
+    const ggnn_block* b = &s->r->b;
+#ifdef _OPENMP
+    set_threads(1); /* all on this one */
+#endif
+    ggnn_level = s->level;
+    switch (s->op) {
+    case 1: ggnn_spmm(s->out, STACK_WIDTH, NULL, GGNN_MEAN, b, NULL, s->weight, 16, s->x, STACK_WIDTH, STACK_WIDTH); break;
+    case 2: ggnn_spmm(s->out, STACK_WIDTH, s->arg, GGNN_MAX, b, NULL, s->weight, 16, s->x, STACK_WIDTH, STACK_WIDTH); break;
+    case 3: ggnn_spmm_edges(s->out, STACK_WIDTH, NULL, GGNN_SUM, GGNN_EDGE_TIMES, b, NULL, s->weight, 16, s->x, STACK_WIDTH, s->x, STACK_WIDTH, STACK_WIDTH); break;
+    case 4: ggnn_sddmm(s->out, GGNN_DOT, b, s->x, STACK_WIDTH, s->x, STACK_WIDTH, 16, STACK_WIDTH); break;
+    case 5: ggnn_edge_softmax(s->out, b, s->weight, 16); break;
+    case 6: ggnn_aggregate(s->out, STACK_WIDTH, GGNN_SUM, b, NULL, s->weight, 16, &s->rows.store); break;
+    default: break; /* none: what a thread needs itself */
+    }
+    return NULL;
+}
+
+/* Bytes of a stack that the job takes: those that are no longer as they were painted. */
+static int64_t stack_taken(const stack_job* s)
+{
+    static unsigned char room[STACK + 4096];
+    unsigned char*       stack = room + (4096 - (uintptr_t)room % 4096);
+    pthread_attr_t       how;
+    pthread_t            thread;
+    int64_t              i = 0;
+    memset(stack, 0xa5, STACK);
+    pthread_attr_init(&how);
+    CHECK_EQ(pthread_attr_setstack(&how, stack, STACK), 0);
+    CHECK_EQ(pthread_create(&thread, &how, run_on_stack, (void*)(uintptr_t)s), 0);
+    pthread_join(thread, NULL);
+    pthread_attr_destroy(&how);
+    while (i < STACK && stack[i] == 0xa5) i++;
+    return STACK - i;
+}
+
+/* ggnn.h promises less than 100 KiB. (Sanitizers make frames larger.) */
+TEST(no_op_takes_100_KiB_of_a_stack)
+{
+#ifdef LARGER_FRAMES
+    SKIP("sanitizers make frames larger");
+#else
+    static const int64_t degree[] = {3, 4400, 0, 1024, 700};
+    stack_job            s;
+    memset(&s, 0, sizeof s);
+    s.r = random_block_new(5, 300, degree);
+    s.x = test_floats(s.r->src * STACK_WIDTH + s.r->edges * STACK_WIDTH);
+    s.out = test_floats(s.r->edges * STACK_WIDTH);
+    s.weight = test_floats(s.r->edges * 16);
+    s.arg = (int32_t*)test_memory(s.r->dst * STACK_WIDTH * 4);
+    stored_rows_init(&s.rows, s.r->num_nodes, STACK_WIDTH, GGNN_F16);
+    for (s.level = 0; s.level <= forms_best(); s.level++) {
+        s.op = 0;
+        const int64_t itself = stack_taken(&s);
+        for (s.op = 1; s.op <= 6; s.op++) {
+            const int64_t taken = stack_taken(&s) - itself;
+            if (!CHECK(taken < 100 << 10 && (s.op > 3 || taken > 30 << 10))) printf("  op %d, level %d: %" PRId64 " bytes\n", s.op, s.level, taken);
+        }
+    }
+    free(s.rows.rows);
+    free(s.arg);
+    free(s.weight);
+    free(s.out);
+    free(s.x);
+    random_block_free(s.r);
+#endif
 }
 
 TEST(aggregate_equals_gather_then_spmm) /* without weights, with one per edge, with one per edge and head */
@@ -1663,6 +1754,7 @@ int main(int argc, char** argv)
     RUN(spmm_sums_in_edge_order_and_segments);
     RUN(hubs_are_added_up_in_segments_like_other_lists);
     RUN(hubs_keep_their_greatest_and_have_dots_of_all_edges);
+    RUN(no_op_takes_100_KiB_of_a_stack);
     RUN(spmm_weights_edges_per_head);
     RUN(spmm_scales_sources_targets_and_self);
     RUN(spmm_scales_by_any_number);
