@@ -4703,7 +4703,7 @@ static void ggnni_join_greatest(const ggnni_spmm* s, int64_t v, const ggnni_spmm
     for (int64_t i = 0, at = 0; i < *segments->b->num_dst.n; i++) {
         const int64_t first = segments->b->indptr[i] - s->b->indptr[v];
         for (int64_t j = 0; j < s->heads * s->width; j++, at++) {
-            if (first > 0 && (x[at] * sign <= out[j] * sign || x[at] != x[at])) continue;
+            if (first > 0 && (x[at] * sign <= out[j] * sign || !(x[at] <= x[at]))) continue;
             out[j] = x[at];
             if (s->arg) s->arg[v * s->ld_arg + j] = (int32_t)first + segments->arg[at];
         }
@@ -5399,8 +5399,8 @@ static const float* ggnni_gat_terms(const ggnni_gat* s, int64_t v, int64_t i)
     return s->y.term + ggnni_edge(s->b, s->b->indptr[v] + i - 1) * s->y.heads + s->head;
 }
 
-// el of a segment's entries side by side; -infinity in what is left of a vector. Those of edges from e + 64 on
-// are prefetched, where `left` edges are there from e on. pass, lanes: constants of 4.
+// el of a segment's entries side by side; -infinity in what is left of a vector. Those of edges from e + 64
+// on are prefetched, where `left` edges are there from e on. pass, lanes: constants of 4.
 GGNNI_INLINE void ggnni_gat_collect(const ggnni_gat* s, float* x, const ggnni_rows* rows,
                                     int64_t e, int64_t left, int32_t pass, int32_t lanes)
 {
