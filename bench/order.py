@@ -2,7 +2,7 @@
 """order.py - what an order of the nodes gains, measured in turns: each graph as it is and as
 `ggnn-data reorder --by` writes it, by `ggnn-bench spmm`, one file after the other, again and again.
 
-    python3 bench/order.py --chung-lu /tmp/chunglu    # NumPy; then ggnn-data convert /tmp/chunglu chunglu.ggnn --from npy --undirected
+    python3 bench/order.py --chung-lu chunglu    # NumPy; then ggnn-data convert chunglu chunglu.ggnn --from npy --undirected
     python3 bench/order.py chunglu.ggnn rmat.ggnn citation.ggnn cora.ggnn --work /tmp --out bench/results/order/order.csv
     python3 bench/order.py --write           # the table of docs/DATA.md from bench/results/order/order.csv
     python3 bench/plot.py --order bench/results/order/order.csv --out bench/results

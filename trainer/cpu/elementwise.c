@@ -267,10 +267,15 @@ static void finish_rows(void* context, int64_t begin, int64_t end)
     }
 }
 
+static finish_job finish_of(const net* n, mat h, mat x, const epilogue* e)
+{
+    return (finish_job){.h = h, .x = x, .e = e, .drop = dropout_of(n, e->id, e->threshold, e->layer)};
+}
+
 void cpu_finish(net* n, mat h, mat x, const epilogue* e)
 {
     double start = cpu_start();
-    finish_job job = {.h = h, .x = x, .e = e, .drop = dropout_of(n, e->id, e->threshold, e->layer)};
+    finish_job job = finish_of(n, h, x, e);
     for_rows(h, finish_rows, &job);
     cpu_stop(n, NET_ELEMENTWISE, start, (e->gamma.v.v ? 3 : 2) * bytes_of(h));
 }
@@ -284,7 +289,7 @@ void cpu_multiply_finish(net* n, mat h, mat a, mat w, const epilogue* e)
         return;
     }
     double start = cpu_start();
-    finish_job job = {.h = h, .x = h, .e = e, .drop = dropout_of(n, e->id, e->threshold, e->layer)};
+    finish_job job = finish_of(n, h, h, e);
     gemm_finish(h.v, h.ld, a.v, a.ld, w.v, w.ld, mat_rows(h), h.cols, a.cols, n->workspace, finish_rows, &job);
     n->profile.flops[n->backward] += 2 * mat_rows(h) * h.cols * a.cols;
     cpu_stop(n, NET_GEMM, start, bytes_of(a) + bytes_of(w) + (e->gamma.v.v ? 2 : 1) * bytes_of(h));
