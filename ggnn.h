@@ -97,6 +97,7 @@
 //   ggnn_...             writes                                         may be NULL           fails with
 //  [1]
 //   status_string        returns a sentence, never NULL                                    1  -
+//   parallel_for         nothing                                        context            P  -
 //   half_to_float,       return the value                                                  1  -
 //   float_to_half
 //  [2]
@@ -297,6 +298,11 @@ typedef GGNN_ENUM {
 
 // A constant English sentence for a status, never NULL.
 GGNN_API const char* ggnn_status_string(ggnn_status status);
+
+// Runs body(context, i) for i in [0, n), in any order, and waits: GGNN_PARALLEL_FOR, the loop of all ops. By
+// OpenMP each thread has a part of [0, n), the same in every loop, so that it finds in its caches and its
+// memory what it wrote in the loop before; who is done helps the next one. Serial in a parallel region.
+GGNN_API void ggnn_parallel_for(int64_t n, void (*body)(void* context, int64_t i), void* context);
 
 typedef GGNN_ENUM { GGNN_F32, GGNN_F16 } ggnn_type; // of stored rows; F16: IEEE binary16 bits
 
@@ -1193,9 +1199,7 @@ GGNN_API ggnn_status ggnn_gat_back(
     const float*          dout,      // (num_dst, width)
     int64_t               ld_dout);
 
-// =============================================================================
-// ==== BEHIND THE API: what the other headers share. Nothing here is for callers
-// =============================================================================
+// ==== BEHIND THE API: what the other headers share. Nothing here is for callers ===========================
 
 #ifdef __cplusplus
 } // extern "C"
@@ -1745,31 +1749,59 @@ GGNN_HD ggnn_status ggnn_batch_bound(ggnn_batch* b, const ggnn_graph* g, const g
 #endif
 #endif
 
-// =============================================================================
-// ==== [1i] BASE
-// =============================================================================
+// ==== [1i] BASE ===========================================================================================
 
-// Runs body(context, i) for i in [0, n). Serial inside a parallel region, whose threads have a batch each.
-#if defined(_OPENMP) && !defined(GGNN_SERIAL)
-#define GGNNI_OPENMP
-#endif
-#ifndef GGNN_PARALLEL_FOR
-#ifdef GGNNI_OPENMP
+static int64_t ggnni_min(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t ggnni_max(int64_t a, int64_t b) { return a > b ? a : b; }
+
+typedef struct {
+    int64_t begin, end;
+} ggnni_range;
+
+// Piece i of n things.
+static ggnni_range ggnni_cut(int64_t n, int64_t i, int64_t pieces)
+{
+    ggnni_range range = {n / pieces * i + ggnni_min(n % pieces, i),
+                         n / pieces * (i + 1) + ggnni_min(n % pieces, i + 1)};
+    return range;
+}
+
+#if defined(_OPENMP) && !defined(GGNN_SERIAL) && !defined(GGNN_PARALLEL_FOR)
 #include <omp.h>
+#define GGNNI_OPENMP
 #define GGNN_THREADS (omp_in_parallel() ? 1 : omp_get_max_threads())
 #endif
-#define GGNN_PARALLEL_FOR(n, body, context) ggnni_parallel_for(n, body, context)
-static void ggnni_parallel_for(int64_t n, void (*body)(void* context, int64_t i), void* context)
+GGNN_API void ggnn_parallel_for(int64_t n, void (*body)(void* context, int64_t i), void* context)
 {
+#ifdef GGNN_PARALLEL_FOR
+    GGNN_PARALLEL_FOR(n, body, context);
+#else
 #ifdef GGNNI_OPENMP
     if (n > 1 && !omp_in_parallel()) {
-#pragma omp parallel for schedule(dynamic, 1)
-        for (int64_t i = 0; i < n; i++) body(context, i);
+        enum { GGNNI_PARTS = 64 };
+        struct { int64_t taken, line[15]; } part[GGNNI_PARTS]; // two lines each, as processors fetch them
+        for (int64_t p = 0; p < ggnni_min(omp_get_max_threads(), GGNNI_PARTS); p++) part[p].taken = 0;
+#pragma omp parallel
+        {
+            const int64_t threads = omp_get_num_threads(), parts = ggnni_min(threads, GGNNI_PARTS);
+            const int64_t own = omp_get_thread_num() * parts / threads;
+            for (int64_t p = own, i; p < own + parts; p++) {
+                const ggnni_range all = ggnni_cut(n, p % parts, parts);
+                for (;; body(context, all.begin + i)) {
+#pragma omp atomic capture
+                    i = part[p % parts].taken++;
+                    if (i >= all.end - all.begin) break;
+                }
+            }
+        }
         return;
     }
 #endif
     for (int64_t i = 0; i < n; i++) body(context, i);
+#endif
 }
+#ifndef GGNN_PARALLEL_FOR
+#define GGNN_PARALLEL_FOR(n, body, context) ggnn_parallel_for(n, body, context)
 #endif
 #ifndef GGNN_THREADS
 #define GGNN_THREADS 1
@@ -1821,25 +1853,10 @@ static int ggnni_transposed(const ggnn_block* t, const ggnn_block* b) // by its 
            *t->num_edges.n == *b->num_edges.n;
 }
 
-static int64_t ggnni_min(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t ggnni_max(int64_t a, int64_t b) { return a > b ? a : b; }
-
 // How many pieces to cut `work` into: of at least `grain` each, so that starting a thread pays.
 static int64_t ggnni_pieces(int64_t work, int64_t grain)
 {
     return ggnni_max(1, ggnni_min(ggnni_max(64, 8 * GGNN_THREADS), work / grain));
-}
-
-typedef struct {
-    int64_t begin, end;
-} ggnni_range;
-
-// Piece i of n things.
-static ggnni_range ggnni_cut(int64_t n, int64_t i, int64_t pieces)
-{
-    ggnni_range range = {n / pieces * i + ggnni_min(n % pieces, i),
-                         n / pieces * (i + 1) + ggnni_min(n % pieces, i + 1)};
-    return range;
 }
 
 // A block's lists are cut where rows + edges are even, so that no piece has too many hubs or empty lists.
@@ -1984,9 +2001,7 @@ GGNN_API uint16_t ggnn_float_to_half(float value)
     return (uint16_t)(sign | rounded >> 13);
 }
 
-// =============================================================================
-// ==== [2i] RANDOM
-// =============================================================================
+// ==== [2i] RANDOM =========================================================================================
 
 // The logarithm of m = draw + 1 from a series in double: y in [1, 2) is m without its exponent, log2(y) =
 // 1/2 + 2 / ln 2 * atanh(t) where t = (y - sqrt 2) / (y + sqrt 2), |t| < .172. In units of 2^-52 the terms
@@ -2013,9 +2028,7 @@ GGNN_API uint64_t ggnn_neg_log2_fast(uint64_t draw)
     return ((uint64_t)64 << 40) - (((uint64_t)exponent << 40) + (uint64_t)(fraction >> 12));
 }
 
-// =============================================================================
-// ==== [3i] GRAPH
-// =============================================================================
+// ==== [3i] GRAPH ==========================================================================================
 
 // ---- a stable counting sort of edges by key ---------------------------------
 // Each piece owns a range of keys and reads all edges: parallel, stable, the same for any number of pieces,
@@ -2645,9 +2658,7 @@ GGNN_API ggnn_status ggnn_graph_out_degrees(int64_t* out_degree, const ggnn_list
     return GGNN_OK;
 }
 
-// =============================================================================
-// ==== [4i] SAMPLE
-// =============================================================================
+// ==== [4i] SAMPLE =========================================================================================
 // Each method writes offsets into a list of n edges, m of them, 0 < m < n (REPLACEMENT: any m).
 
 // The draws of one node: remembers the block that holds the current draw.
@@ -2959,9 +2970,7 @@ GGNN_API int64_t ggnn_walk_neighbors(ggnn_node* id, float* visits, const ggnn_no
     return top;
 }
 
-// =============================================================================
-// ==== [5i] UNIQUE
-// =============================================================================
+// ==== [5i] UNIQUE =========================================================================================
 
 static size_t ggnni_round_up(size_t bytes) { return (bytes + GGNNI_LINE - 1) / GGNNI_LINE * GGNNI_LINE; }
 
@@ -3159,9 +3168,7 @@ GGNN_API ggnn_status ggnn_unique_append(ggnn_unique* seen, ggnn_node* list, int3
     return GGNN_OK;
 }
 
-// =============================================================================
-// ==== [6i] BLOCK
-// =============================================================================
+// ==== [6i] BLOCK ==========================================================================================
 
 // Targets sampled together, in groups of lanes: their lists' lines are fetched at once.
 enum { GGNNI_GROUPS = 2, GGNNI_TARGETS = GGNNI_GROUPS * GGNNI_LANES };
@@ -3845,9 +3852,7 @@ GGNN_API ggnn_status ggnn_batch_validate(const ggnn_batch* b, ggnn_fault* fault)
     return ggnni_fault(fault, GGNN_OK, NULL, -1, -1);
 }
 
-// =============================================================================
-// ==== [7i] STORE, and the loops that run over rows
-// =============================================================================
+// ==== [7i] STORE, and the loops that run over rows ========================================================
 
 // A row is read to be copied, summed, compared or multiplied. A few loops do that. They are the only hot code
 // of this section and the next: written plainly here, and once more in vectors in [10i].
@@ -4410,9 +4415,7 @@ GGNN_API ggnn_status ggnn_permute(void* out, int64_t ld_out, const void* inp, in
     return GGNN_OK;
 }
 
-// =============================================================================
-// ==== [8i] SPARSE
-// =============================================================================
+// ==== [8i] SPARSE =========================================================================================
 
 // How all the ops work. A target's list is cut into segments of 256 entries; short lists share one. A reader
 // says where the rows are that a segment's entries name - in a matrix or in a store, and those of the lists
@@ -5222,9 +5225,7 @@ GGNN_API ggnn_status ggnn_edge_softmax_back(float* dlogit, const ggnn_block* b, 
     return GGNN_OK;
 }
 
-// =============================================================================
-// ==== [9i] ATTENTION
-// =============================================================================
+// ==== [9i] ATTENTION ======================================================================================
 
 typedef struct {
     float *            el, *dz, *datt;
@@ -5658,9 +5659,7 @@ GGNN_API ggnn_status ggnn_gat_back(float* dz, int64_t ld_dz, const ggnn_block* t
 #endif // GGNN_IMPLEMENTED
 #endif // GGNN_IMPLEMENTATION
 
-// =============================================================================
-// ==== [10i] HOT LOOPS, in vectors of GGNN_SIMD_WIDTH floats
-// =============================================================================
+// ==== [10i] HOT LOOPS, in vectors of GGNN_SIMD_WIDTH floats ===============================================
 // [7i] includes this file again for widths 4, 8 and 16, each compiled for the instruction set that has such
 // registers (vectors wider than the registers would go through memory). The plain loops of [7i] say what
 // these do, and tests compare them bit by bit. Nothing is read past a row: its last vector is moved to end

@@ -5,7 +5,6 @@
 #include "bench/harness.h"
 #include "bench/plugin_host.h"
 #include "common/memory.h"
-#include "common/parallel.h"
 #include "trainer/device/device.h"
 
 static double seconds(bench* b, const bench_case* c, int64_t repeats)
@@ -28,7 +27,7 @@ static void evict(bench* b)
     struct bench_state* s = b->state;
     if (!s->flushed) s->flushed = memory_new(FLUSHED, "memory to fill caches with", &b->why);
     s->flushes++;
-    if (s->flushed) parallel_each(FLUSHED / PIECE, flush_piece, b);
+    if (s->flushed) ggnn_parallel_for(FLUSHED / PIECE, flush_piece, b);
 }
 
 static const char* describe(bench* b)

@@ -3,7 +3,6 @@
 
 #include "bench/cpu.h"
 #include "bench/naive.h"
-#include "common/parallel.h"
 
 typedef struct {
     cpu_batch* batch; /* (threads) */
@@ -19,7 +18,7 @@ static void next_batch(const batches* all, cpu_batch* s)
     cpu_batch_sample(s);
 }
 static void sample_one(void* context, int64_t i) { next_batch(context, &((batches*)context)->batch[i]); }
-static void run_batches(void* context) { parallel_each(((batches*)context)->threads, sample_one, context); }
+static void run_batches(void* context) { ggnn_parallel_for(((batches*)context)->threads, sample_one, context); }
 
 /* ---- the plain twin ------------------------------------------------------------------------------------ */
 

@@ -44,7 +44,7 @@ static void copy_piece(void* context, int64_t i)
             end = parallel_begin(all, i + 1, PIECES);
     memcpy(g->out + begin, g->source + begin, (size_t)(end - begin) * sizeof *g->out);
 }
-static void run_memcpy(void* context) { parallel_each(PIECES, copy_piece, context); }
+static void run_memcpy(void* context) { ggnn_parallel_for(PIECES, copy_piece, context); }
 
 /* How many of the ids are different. */
 static int64_t distinct(bench* b, const ggnn_node* id, int64_t n, int64_t rows)

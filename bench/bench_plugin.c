@@ -6,7 +6,6 @@
 #include "bench/cpu.h"
 #include "bench/harness.h"
 #include "bench/plugin_host.h"
-#include "common/parallel.h"
 #include "ggnn_reference.h"
 
 enum { ARRAYS = 6, OUTPUTS = 2 };
@@ -90,7 +89,7 @@ static void sample_piece(void* context, int64_t piece)
 static int32_t our_sample(const bench_sample_job* j)
 {
     if (j->fanout > FANOUT || ggnn_sample_workspace_bytes(GGNN_FISHER_YATES, j->fanout) > 2048 * sizeof(int64_t)) return BENCH_PLUGIN_NONE;
-    parallel_each((j->n + PIECE - 1) / PIECE, sample_piece, (void*)(uintptr_t)j);
+    ggnn_parallel_for((j->n + PIECE - 1) / PIECE, sample_piece, (void*)(uintptr_t)j);
     return 0;
 }
 

@@ -3,7 +3,6 @@
 
 #include "bench/cpu.h"
 #include "bench/naive.h"
-#include "common/parallel.h"
 
 /* ==== random ============================================================================================ */
 
@@ -67,7 +66,7 @@ static void sample_one(void* context, int64_t i)
     h->batch[i].rng.step += (uint32_t)h->threads; /* other draws each time */
     cpu_batch_sample(&h->batch[i]);
 }
-static void run_hop(void* context) { parallel_each(((hop_run*)context)->threads, sample_one, context); }
+static void run_hop(void* context) { ggnn_parallel_for(((hop_run*)context)->threads, sample_one, context); }
 
 typedef struct {
     const cpu_batch* like;

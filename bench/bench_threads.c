@@ -3,7 +3,6 @@
 
 #include "bench/balance.h"
 #include "bench/cpu.h"
-#include "common/parallel.h"
 #include "trainer/cpu/gemm.h"
 
 typedef struct { /* of one operation or another */
@@ -54,7 +53,7 @@ static void sample_one(void* context, int64_t i)
     s->rng.step += 64;
     cpu_batch_sample(s);
 }
-static void run_batches(void* context) { parallel_each(((work*)context)->batches, sample_one, context); }
+static void run_batches(void* context) { ggnn_parallel_for(((work*)context)->batches, sample_one, context); }
 
 /* ==== threads =========================================================================================== */
 

@@ -7,7 +7,6 @@
 #include "bench/harness.h"
 #include "bench/scale_model.h"
 #include "common/memory.h"
-#include "common/parallel.h"
 #include "datasets/dataset.h"
 #include "datasets/generate.h"
 
@@ -135,7 +134,7 @@ static void fill_piece(void* context, int64_t piece)
 void bench_fill(float* x, int64_t n, uint64_t seed)
 {
     filling f = {x, NULL, n, 0, seed};
-    parallel_each((n + PIECE - 1) / PIECE, fill_piece, &f);
+    ggnn_parallel_for((n + PIECE - 1) / PIECE, fill_piece, &f);
 }
 
 bool bench_block(bench* b, ggnn_block* block, int64_t rows, int64_t degree, int64_t sources)
@@ -150,7 +149,7 @@ bool bench_block(bench* b, ggnn_block* block, int64_t rows, int64_t degree, int6
     if (!counts || !block->indptr || !block->indices) return false;
     filling f = {NULL, block->indices, edges, sources, 7};
     for (int64_t v = 0; v <= rows; v++) block->indptr[v] = v * degree;
-    parallel_each((edges + PIECE - 1) / PIECE, fill_piece, &f);
+    ggnn_parallel_for((edges + PIECE - 1) / PIECE, fill_piece, &f);
     counts[0] = rows;
     counts[1] = sources;
     counts[2] = edges;

@@ -104,12 +104,12 @@ static void read_piece(void* context, int64_t i)
     if (sum == 1) r->sink[0] = sum; /* all but never: a store that the compiler cannot leave out */
 }
 
-static void run_copy(void* context) { parallel_each(((roof*)context)->bytes / PIECE, copy_piece, context); }
+static void run_copy(void* context) { ggnn_parallel_for(((roof*)context)->bytes / PIECE, copy_piece, context); }
 static void run_memcpy(void* context)
 {
-    parallel_each(((roof*)context)->bytes / PIECE, memcpy_piece, context);
+    ggnn_parallel_for(((roof*)context)->bytes / PIECE, memcpy_piece, context);
 }
-static void run_read(void* context) { parallel_each(((roof*)context)->bytes / PIECE, read_piece, context); }
+static void run_read(void* context) { ggnn_parallel_for(((roof*)context)->bytes / PIECE, read_piece, context); }
 
 static roof* new_roof(bench* b, bench_case* c, int64_t bytes, bool to)
 {
@@ -193,7 +193,7 @@ static void run_rows(void* context)
 {
     roof* r = context;
     r->slice = (r->slice + 1) % SLICES;
-    parallel_each(PIECES, rows_piece, r);
+    ggnn_parallel_for(PIECES, rows_piece, r);
 }
 
 static bool open_table(bench* b, bench_case* c, int64_t size, int64_t bytes)
@@ -292,7 +292,7 @@ static void madd_piece(void* context, int64_t piece)
     float sum = r->use.multiply_add(STEPS / PIECES * 16);
     memcpy(&r->sink[piece], &sum, sizeof sum);
 }
-static void run_madd(void* context) { parallel_each(PIECES, madd_piece, context); }
+static void run_madd(void* context) { ggnn_parallel_for(PIECES, madd_piece, context); }
 
 static bool open_madd(bench* b, bench_case* c, int64_t size)
 {

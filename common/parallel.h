@@ -1,22 +1,14 @@
-/* parallel.h - the tools' parallel loop: OpenMP where the compiler has it on, else a plain loop. */
+/* parallel.h - what the tools' loops over pieces need beside ggnn_parallel_for, which runs them. */
 #ifndef COMMON_PARALLEL_H
 #define COMMON_PARALLEL_H
 #include <stdint.h>
+
+#include "ggnn.h"
 #ifdef _OPENMP
 #include <omp.h>
 #endif
 
-/* Runs body(context, i) for i in [0, n), in any order, and waits. Results must not depend on the order, so that they
-   do not depend on the number of threads. */
-static inline void parallel_each(int64_t n, void (*body)(void* context, int64_t i), void* context)
-{
-#ifdef _OPENMP
-#pragma omp parallel for schedule(dynamic, 1) if (n > 1)
-#endif
-    for (int64_t i = 0; i < n; i++) body(context, i);
-}
-
-/* For bodies that need memory of their own: threads that parallel_each uses at most, and the caller's number. */
+/* For bodies that need memory of their own: threads that ggnn_parallel_for uses at most, and the caller's number. */
 static inline int parallel_lanes(void)
 {
 #ifdef _OPENMP

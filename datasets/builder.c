@@ -340,7 +340,7 @@ static bool count_isolated(const ggnn_lists* l, int64_t* isolated, error* why)
     unsigned char* touched = memory_new((size_t)(l->num_nodes / 8 + 1), "a bit a node", why);
     if (!touched) return false;
     touch_job job = {l, touched, parallel_pieces(l->num_nodes + l->num_edges, 1 << 16)};
-    parallel_each(job.pieces, touch_piece, &job);
+    ggnn_parallel_for(job.pieces, touch_piece, &job);
     *isolated = l->num_nodes;
     for (int64_t v = 0; v < l->num_nodes; v++) *isolated -= touched[v / 8] >> v % 8 & 1;
     memory_free(touched);

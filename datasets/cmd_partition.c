@@ -174,7 +174,7 @@ static bool measure(job* p, error* why)
     for (int64_t v = 0; p->weight && v < n; v++) p->weighed[p->owner[v]] += p->weight[v];
     for (int64_t i = 0; i < p->num_train; i++) p->trained[p->owner[p->train[i]]]++;
     begin_step(&step, what, "closures", p->lanes, "nodes");
-    parallel_each(p->lanes, hold_some, p);
+    ggnn_parallel_for(p->lanes, hold_some, p);
     for (int32_t part = 0; part < p->parts; part++) {
         if (p->fault[part].what) {
             progress_end(&step, held, false);

@@ -44,7 +44,7 @@ static bool check_rows(const dataset* d, const char* section, const dataset_rows
 {
     finite_check check = {rows->rows, rows->type, num_rows * rows->width, 64, {0}};
     if (!rows->rows) return true;
-    parallel_each(check.pieces, check_piece, &check);
+    ggnn_parallel_for(check.pieces, check_piece, &check);
     for (int64_t piece = 0; piece < check.pieces; piece++)
         if (check.bad[piece] >= 0)
             return error_set(why, "%s: section '%s': row %lld, column %lld is not finite", d->file.path, section,

@@ -88,7 +88,7 @@ bool edge_rows_place(edge_rows* r, void* out, const int64_t* number, int64_t num
     progress_begin(&bar, "placing rows", "edges", r->count);
     for (; job.first < r->count; job.first = job.end) {
         job.end = step < r->count - job.first ? job.first + (step > 0 ? step : 1) : r->count;
-        parallel_each(job.pieces, place_piece, &job);
+        ggnn_parallel_for(job.pieces, place_piece, &job);
         progress_update(&bar, job.end);
     }
     progress_end(&bar, r->count, false);

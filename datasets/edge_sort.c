@@ -311,7 +311,7 @@ static bool sort_buffer(edge_sorter* s, error* why)
         job.run[i] = (edge_run){.record = s->buffer + (begin + at) * s->words,
                                 .count = parallel_begin(count, i + 1, stripes) - at};
     }
-    parallel_each(stripes, sort_run, &job);
+    ggnn_parallel_for(stripes, sort_run, &job);
     s->num_runs += stripes;
     return true;
 }
@@ -369,7 +369,7 @@ static bool spill_runs(edge_sorter* s, spill_job* job, int64_t runs, error* why)
         job->begin[i] = s->end;
         s->end += job->run[i].count * (source_bytes(&s->how, s->largest, s->added) + number_bytes((uint64_t)s->largest));
     }
-    parallel_each(runs, spill_run, job);
+    ggnn_parallel_for(runs, spill_run, job);
     for (int64_t i = 0; i < runs; i++) {
         if (job->begin[i] < 0)
             return error_set(why, "%s: cannot write scratch beside it, %lld edges so far: %s", s->how.path,
@@ -690,7 +690,7 @@ static void scan(edge_sorter* s, const char* what, edge_body* body, void* contex
 {
     scan_job job = {.s = s, .body = body, .context = context};
     progress_begin(&job.bar, what, "edges", s->added);
-    if (!in_order) parallel_each(s->num_pieces, scan_piece, &job);
+    if (!in_order) ggnn_parallel_for(s->num_pieces, scan_piece, &job);
     for (int64_t piece = 0; piece < s->num_pieces && in_order; piece++) scan_piece(&job, piece);
     progress_end(&job.bar, s->added, false);
 }

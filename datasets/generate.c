@@ -122,7 +122,7 @@ static bool write_labels(ggnn_file_writer* w, const generate_shape* s, const ggn
             memory_new(memory_product(PIECES, (size_t)s->num_groups, sizeof job.count[0]), "counts of groups", why);
         if (!job.count) return false;
     }
-    parallel_each(PIECES, label_piece, &job);
+    ggnn_parallel_for(PIECES, label_piece, &job);
     memory_free(job.count);
     return true;
 }
@@ -159,7 +159,7 @@ static void draw_features(feature_job* job, const char* what)
     progress_begin(&bar, what, "rows", job->num_rows);
     for (job->begin = 0; job->begin < job->num_rows; job->begin = job->end) {
         job->end = job->begin + round < job->num_rows ? job->begin + round : job->num_rows;
-        parallel_each(PIECES, feature_piece, job);
+        ggnn_parallel_for(PIECES, feature_piece, job);
         progress_update(&bar, job->end);
     }
     progress_end(&bar, job->num_rows, false);
@@ -318,7 +318,7 @@ static bool write_split(ggnn_file_writer* w, const generate_shape* s, const ggnn
     else if (s->how->train_by == TRAIN_PROPORTIONAL && !split_by_in_degree(*split, s, lists, why))
         return false;
     else if (s->how->train_by == TRAIN_EVENLY)
-        parallel_each(PIECES, split_piece, &(split_job){*split, s});
+        ggnn_parallel_for(PIECES, split_piece, &(split_job){*split, s});
     for (int64_t v = 0; v < s->how->nodes; v++) count[(*split)[v]]++;
     return true;
 }
@@ -356,7 +356,7 @@ static bool judge_features(ggnn_file_writer* w, judge_job* job, generate_report*
     report->features_only = NAN;
     if (!job->mean || !job->split || report->count[SPLIT_TEST] == 0) return true;
     job->stride = (report->count[SPLIT_TEST] + MAX_JUDGED - 1) / MAX_JUDGED;
-    parallel_each(PIECES, judge_piece, job);
+    ggnn_parallel_for(PIECES, judge_piece, job);
     for (int piece = 0; piece < PIECES; piece++) {
         report->judged += job->judged[piece];
         right += job->right[piece];

@@ -45,7 +45,7 @@ static bool draw_first(edge_lists* l, const generate_shape* s, int64_t num_pairs
     for (int64_t done = 0; good && done < num_pairs; done += c->count) {
         c->first = done;
         c->count = num_pairs - done < CHUNK ? num_pairs - done : CHUNK;
-        parallel_each(parallel_pieces(c->count, EACH), draw_piece, c);
+        ggnn_parallel_for(parallel_pieces(c->count, EACH), draw_piece, c);
         good = add_chunk(l, c, why);
         progress_update(&bar, done << l->how.both);
     }
@@ -153,7 +153,7 @@ static int64_t add_fresh(edge_lists* l, candidates* c, int64_t missing, error* w
 
 static int64_t draw_round(edge_lists* l, candidates* c, int64_t missing, error* why)
 {
-    parallel_each(parallel_pieces(c->count, EACH), draw_candidates, c);
+    ggnn_parallel_for(parallel_pieces(c->count, EACH), draw_candidates, c);
     edge_sort_records(c->pair, c->count, 2);
     if (!edge_sorter_finish(&l->sorter, why)) return -1;
     edge_sorter_scan(&l->sorter, "comparing edges", mark_known, c);

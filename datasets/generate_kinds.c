@@ -252,8 +252,8 @@ bool generate_shape_open(generate_shape* s, const generate_options* how, error* 
         generate_shape_close(s);
         return false;
     }
-    if (ordered) parallel_each(node_pieces(s), order_piece, s);
-    parallel_each(node_pieces(s), deal_piece, s);
+    if (ordered) ggnn_parallel_for(node_pieces(s), order_piece, s);
+    ggnn_parallel_for(node_pieces(s), deal_piece, s);
     if (sorted) sort_by_group(s);
     return true;
 }

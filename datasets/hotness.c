@@ -97,7 +97,7 @@ static void look_at_lanes(work* w)
     const hotness_batches* of = w->of;
     const int64_t now = of->batches - w->next < w->lanes ? of->batches - w->next : w->lanes;
     bool good = true;
-    parallel_each(now, sample_lane, w);
+    ggnn_parallel_for(now, sample_lane, w);
     for (int64_t i = 0; good && i < now; i++) {
         lane* l = &w->lane[i];
         if (l->status == GGNN_OK) l->status = of->look(of->context, &l->batch, l->at);
@@ -128,7 +128,7 @@ bool hotness_look(const hotness_batches* of, hotness_failure* failed, error* why
     bool good = w.lane != NULL;
     for (int64_t i = 0; good && i < w.lanes; i++) good = open_lane(&w.lane[i], of, why);
     if (good && !of->look) {
-        parallel_each(w.lanes, sample_many, &w);
+        ggnn_parallel_for(w.lanes, sample_many, &w);
         good = !any_failed(&w, failed);
     }
     while (good && of->look && w.next < of->batches) {

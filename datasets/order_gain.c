@@ -161,7 +161,7 @@ bool order_gain_count(order_misses m[ORDER_GAIN_WIDTHS], const ggnn_csc* csc, in
     s.list = tags ? memory_new((size_t)STRETCHES * STRETCH * sizeof *s.list, "sampled lists", why) : NULL;
     if (s.list) {
         find_stretches(&s);
-        parallel_each(STRETCHES, count_stretch, &s);
+        ggnn_parallel_for(STRETCHES, count_stretch, &s);
     }
     for (int w = 0; w < ORDER_GAIN_WIDTHS; w++) {
         int64_t count[3] = {0}, reads = 0;

@@ -97,7 +97,7 @@ programs() {
 
 # the programs that run in parallel regions; the others start other programs
 numerical() {
-    for name in test_graph test_block test_frontier test_store test_sparse test_attention test_gemm test_models test_worker test_split_train test_queue test_comm test_exchange; do
+    for name in test_parallel test_graph test_block test_frontier test_store test_sparse test_attention test_gemm test_models test_worker test_split_train test_queue test_comm test_exchange; do
         echo "$name"
     done
 }
@@ -227,7 +227,7 @@ stage_asan_slow() {
 
 stage_node64() {
     say "64-bit node ids"
-    local without_ids="test_attention test_bucket test_common test_config test_gemm test_hostile test_memory test_metrics test_npy test_place test_pool test_report test_show test_text"
+    local without_ids="test_attention test_bucket test_common test_config test_gemm test_hostile test_memory test_metrics test_npy test_parallel test_place test_pool test_report test_show test_text"
     build build64 tests CC="$CC" NODE64=1 BUILD=build64 &&
         OPTION=--quick run build64 $(programs | grep -v -x -F "$(echo $without_ids | tr ' ' '\n')")
 }

@@ -140,6 +140,13 @@ TEST(a_batch_takes_its_memory_where_it_is_told_to)
     random_graph_free(g);
 }
 
+static int last_first;
+static void is_last(void* context, int64_t i)
+{
+    *(int64_t*)context -= 1;
+    last_first += *(int64_t*)context == i;
+}
+
 /* The last piece first: the same bits, and the first of several faults. */
 TEST(pieces_may_run_in_any_order)
 {
@@ -166,6 +173,9 @@ TEST(pieces_may_run_in_any_order)
     g->indices[g->num_edges - 3] = g->indices[50000] = g->indices[20010] = -1;
     CHECK_EQ(ggnn_graph_validate(&g->graph, &fault), GGNN_ERROR_ID);
     CHECK_EQ(fault.edge, 20010);
+    int64_t left = 10;
+    ggnn_parallel_for(10, is_last, &left);
+    CHECK_EQ(last_first, 10);
     by_backwards = 0;
     random_graph_free(g);
     random_block_free(r);
