@@ -3,6 +3,7 @@
 
 #include "bench/balance.h"
 #include "bench/cpu.h"
+#include "bench/touch.h"
 #include "trainer/cpu/gemm.h"
 
 typedef struct { /* of one operation or another */
@@ -106,8 +107,10 @@ static bool threads_of_sparse(bench* b, work* w, int64_t rows)
     w->inp = bench_new(b, (size_t)rows * 128 * sizeof *w->inp, "rows");
     w->out = bench_new(b, (size_t)rows * 128 * sizeof *w->out, "rows");
     w->workspace = bench_new(b, gemm_workspace_bytes(rows, 128, 128), "a workspace");
+    w->id = bench_new(b, (size_t)rows * sizeof *w->id, "ids");
     if (b->why.text[0] || !bench_block(b, &w->block, rows, 16, rows)) return false;
     bench_fill(w->inp, rows * 128, 1);
+    for (int64_t i = 0; i < rows; i++) w->id[i] = (ggnn_node)(i * 7919 % rows);
     bench_case c = {.context = w, .run = run_spmm};
     snprintf(c.what, sizeof c.what, "SpMM, %lld rows of degree 16, F 128", (long long)rows);
     if (!cpu_demand_rows(b, &c, &w->block, FLOPS_SUM, 128, 1, 512. * (double)rows, 0) || !by_threads(b, &c)) return false;
@@ -150,11 +153,46 @@ static bool balance(bench* b)
     return true;
 }
 
+static void clear_row(void* context, int64_t i)
+{
+    work* w = context;
+    memset(w->inp + i * w->width, 0, (size_t)w->width * sizeof *w->inp);
+}
+static void run_rows(void* context) { ggnn_parallel_for(((work*)context)->n, clear_row, context); }
+
+/* Who writes rows, and who uses them next: an operation that leaves them in `out`, and one that reads or changes them as `inp`. */
+static bool first_touch(bench* b, work* w)
+{
+    static const struct { const char* row; void (*write)(void*); void (*use)(void*); } pair[] = {
+        {"gather, product", run_gather, run_gemm}, {"mean, product", run_spmm, run_gemm}, {"product, rows", run_gemm, run_rows}};
+    bench_table t = {.label = "counted", .what = "pages used next by the thread that wrote them first", .unit = "share", .columns = 1};
+    float *read = w->inp, *written = w->out, *rows = touch_new((size_t)w->n * 128 * sizeof *rows);
+    snprintf(t.column[0], sizeof t.column[0], "%d threads", (int)b->threads);
+    if (!rows) return true; /* such pages cannot be had here */
+    bool good = true;
+    w->from = ggnn_store_plain(read, w->n, 128, GGNN_F32);
+    for (int i = 0; good && i < 3; i++) {
+        double share = 0;
+        for (int turn = 0; turn < BENCH_TURNS; turn++) {
+            w->inp = read, w->out = rows;
+            touch_writers();
+            pair[i].write(w);
+            w->inp = rows, w->out = written;
+            touch_users();
+            pair[i].use(w);
+            share += touch_share() / BENCH_TURNS;
+        }
+        good = bench_figures(b, &t, pair[i].row, &share);
+    }
+    touch_free();
+    return good;
+}
+
 bool bench_threads(bench* b)
 {
     work w;
     memset(&w, 0, sizeof w);
-    return threads_of_batches(b, &w) && threads_of_sparse(b, &w, b->o.quick ? 1 << 12 : 1 << 18) && balance(b);
+    return threads_of_batches(b, &w) && threads_of_sparse(b, &w, b->o.quick ? 1 << 12 : 1 << 18) && first_touch(b, &w) && balance(b);
 }
 
 /* ==== growth ============================================================================================ */

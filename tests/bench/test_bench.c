@@ -3,6 +3,7 @@
 #include "bench/balance.h"
 #include "bench/harness.h"
 #include "bench/read_json.h"
+#include "bench/touch.h"
 #include "tests/test.h"
 #include "tests/tool.h"
 
@@ -257,6 +258,40 @@ TEST(sums_greatest_and_dots_give_many_threads_even_work)
         free(indices);
     }
     free(indptr);
+}
+
+/* Page i is written by thread i % 3, then used by thread (i + i / used) % 3; every page past `pages` has no writer or no user. */
+static double pages_used(volatile char* page, int64_t size, int pages, int used)
+{
+    for (int use = 0; use < 2; use++) {
+        if (use) touch_users();
+        else touch_writers();
+#ifdef _OPENMP
+#pragma omp parallel for schedule(static, 1) num_threads(3)
+#endif
+        for (int thread = 0; thread < 3; thread++)
+            for (int i = 0; i < pages; i++)
+                if ((use ? i + i / used : i) % 3 == thread) page[i * size + i % size] = 1;
+        page[(pages + use) * size] = 1;
+    }
+    return touch_share();
+}
+
+TEST(pages_are_counted_by_who_writes_and_who_uses_them)
+{
+    const int64_t size = sysconf(_SC_PAGESIZE);
+    char* page = touch_new(32 * (size_t)size);
+    if (!page) SKIP("no system that tells");
+    touch_writers();
+    touch_users();
+    CHECK(touch_share() == -1 && page[31 * size] == 0);
+#ifdef _OPENMP
+    CHECK(pages_used(page, size, 30, 30) == 1 && pages_used(page, size, 30, 15) == .5 && pages_used(page, size, 30, 10) == 1. / 3);
+#else
+    CHECK(pages_used(page, size, 30, 10) == 1);
+#endif
+    CHECK(pages_used(page, size, 0, 1) == -1);
+    touch_free();
 }
 
 TEST(every_entry_is_measured_and_its_answers_compared)
@@ -1023,6 +1058,7 @@ int main(int argc, char** argv)
     RUN(backends_that_were_not_built_are_named);
     RUN_SLOW(roofs_are_kept_with_all_samples);
     RUN(sums_greatest_and_dots_give_many_threads_even_work);
+    RUN(pages_are_counted_by_who_writes_and_who_uses_them);
     RUN_SLOW(every_entry_is_measured_and_its_answers_compared);
     RUN(own_sizes_run_once_and_alone);
     RUN(operations_are_counted_by_their_formula);
