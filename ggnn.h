@@ -1584,8 +1584,7 @@ GGNN_HD size_t ggnni_lay_out_packed(ggnn_batch* b, const ggnni_packed* header, c
     b->num_seeds.n = base ? &there->seeds : 0;
     b->num_seeds.max = header->seeds;
     b->id = (ggnn_node*)ggnni_carve_by(GGNNI_LINE, base, &used, b->max_ids, sizeof *b->id);
-    b->seed_local =
-        (int32_t*)ggnni_carve_by(GGNNI_LINE, base, &used, header->seeds, sizeof *b->seed_local);
+    b->seed_local = (int32_t*)ggnni_carve_by(GGNNI_LINE, base, &used, header->seeds, sizeof *b->seed_local);
     b->hop[0].num_dst.n = base ? there->length : 0; // of a batch without hops too
     b->hop[0].num_dst.max = header->length[0];
     for (int32_t h = 0; h < b->num_hops; h++) {
@@ -1930,6 +1929,13 @@ static void ggnni_run_lists(const ggnn_block* b, int32_t width, ggnni_body* body
 {
     ggnni_job job = {body, context, ggnni_work(b), ggnni_list_pieces(b, width), b, ggnni_float_mode()};
     GGNN_PARALLEL_FOR(job.pieces, ggnni_run_piece, &job);
+}
+
+// Over its edges, where no sum is over a list.
+static void ggnni_run_edges(const ggnn_block* b, int32_t width, ggnni_body* body, void* context)
+{
+    const int64_t edges = *b->num_dst.n ? b->indptr[*b->num_dst.n] : 0;
+    ggnni_run(edges, ggnni_pieces(edges * ((int64_t)width + 4), 1 << 14), body, context);
 }
 
 #if defined(__GNUC__)
@@ -2406,20 +2412,12 @@ GGNN_API ggnn_status ggnn_graph_from_coo(ggnn_lists* out, const ggnn_node* src, 
     ggnn_status status = ggnni_check_ids(src, out->num_edges, out->num_nodes, fault);
     if (status == GGNN_OK) status = ggnni_check_ids(dst, out->num_edges, out->num_nodes, fault);
     if (status != GGNN_OK) return status;
-    row[0] = 0;
-    row[1] = out->num_edges;
+    row[0] = 0, row[1] = out->num_edges;
     memset(&sort, 0, sizeof sort);
-    sort.key = dst;
-    sort.wide = sizeof *dst == 8;
-    sort.value = src;
-    sort.row = row;
-    sort.num_rows = 1;
-    sort.num_keys = out->num_nodes;
-    sort.weight_in = weight;
-    sort.indptr = out->indptr;
-    sort.node = out->indices;
-    sort.weight = out->weight;
-    sort.position = out->position;
+    sort.key = dst, sort.wide = sizeof *dst == 8, sort.value = src, sort.weight_in = weight;
+    sort.row = row, sort.num_rows = 1, sort.num_keys = out->num_nodes;
+    sort.indptr = out->indptr, sort.node = out->indices;
+    sort.weight = out->weight, sort.position = out->position;
     ggnni_sort_run(&sort);
     return GGNN_OK;
 }
@@ -2434,16 +2432,11 @@ GGNN_API ggnn_status ggnn_graph_transpose(ggnn_lists* out, const ggnn_lists* in,
     out->num_nodes = in->num_nodes;
     out->num_edges = in->num_edges;
     memset(&sort, 0, sizeof sort);
-    sort.key = in->indices;
-    sort.wide = sizeof *in->indices == 8;
-    sort.row = in->indptr;
-    sort.num_rows = sort.num_keys = in->num_nodes;
-    sort.weight_in = in->weight;
-    sort.position_in = in->position;
-    sort.indptr = out->indptr;
-    sort.node = out->indices;
-    sort.weight = out->weight;
-    sort.position = out->position;
+    sort.key = in->indices, sort.wide = sizeof *in->indices == 8;
+    sort.weight_in = in->weight, sort.position_in = in->position;
+    sort.row = in->indptr, sort.num_rows = sort.num_keys = in->num_nodes;
+    sort.indptr = out->indptr, sort.node = out->indices;
+    sort.weight = out->weight, sort.position = out->position;
     ggnni_sort_run(&sort);
     return GGNN_OK;
 }
@@ -3772,8 +3765,7 @@ GGNN_API ggnn_status ggnn_block_validate(const ggnn_block* b, int64_t num_nodes,
 {
     int64_t dst, src, edges;
     if (!b || !b->num_dst.n || !b->num_src.n || !b->num_edges.n || !b->indptr)
-        return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "there is no block, or one without sizes", -1,
-                           -1);
+        return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "there is no block, or one without sizes", -1, -1);
     dst = *b->num_dst.n, src = *b->num_src.n, edges = *b->num_edges.n;
     if (dst < 0 || dst > b->num_dst.max || src < 0 || src > b->num_src.max || edges < 0 ||
         edges > b->num_edges.max)
@@ -4553,8 +4545,8 @@ typedef struct {
     const int32_t*     chosen;  // the arg that it left, of ld_arg
     ggnni_source       edge;    // rows of edges, of messages
     ggnn_message       message; //
-    ggnni_body*        body;    // NULL: ggnni_spmm_piece
-    int64_t            hub;     // lists of so many edges are ggnni_spmm_hubs'
+    ggnni_body*        body;    // ggnni_spmm_piece, ggnni_messages_piece
+    int64_t            hub;     // lists of so many edges are ggnni_reduce_hubs'
     const ggnni_loops* loops;
 } ggnni_spmm;
 
@@ -4715,20 +4707,20 @@ static void ggnni_join_greatest(const ggnni_spmm* s, int64_t v, const ggnni_spmm
 
 // A list makes a piece two fifths longer at most; a thread has eight. Of longer ones, hubs, up to 256
 // segments are reduced at a time, each as if it were a list, and joined in order.
-GGNNI_APART void ggnni_spmm_hubs(ggnni_spmm* s)
+static void ggnni_reduce_hubs(ggnni_spmm* s, float* sum, int32_t* arg, int64_t room)
 {
     const int32_t width = s->heads * s->width, greatest = s->how == GGNN_MAX || s->how == GGNN_MIN;
     const int64_t dst = *s->b->num_dst.n, pieces = ggnni_list_pieces(s->b, width);
-    union { float sum[1 << 13]; int32_t arg[1 << 13]; } of; // of the greatest each has a half
-    int64_t       indptr[GGNNI_SEGMENT + 1], n, most = (1 << (greatest ? 12 : 13)) / width;
+    const int64_t half = room / 2, most = (greatest ? half : room) / width; // an arg for each of the greatest
+    int64_t       indptr[GGNNI_SEGMENT + 1], n;
     ggnn_block    segments = *s->b;
     ggnni_spmm    pass = *s;
     s->hub = pass.hub = INT64_MAX;
-    if (s->body || most < 16 || pieces == 1) return;
+    if (most < 16 || pieces == 1) return;
     s->hub = ggnni_max(4 * GGNNI_SEGMENT, 2 * ggnni_work(s->b) / (5 * pieces));
     segments.indptr = indptr, segments.num_dst.n = &n;
-    pass.b = &segments, pass.out = of.sum, pass.ld_out = width;
-    pass.arg = s->arg ? of.arg + (1 << 12) : NULL, pass.ld_arg = width;
+    pass.b = &segments, pass.out = sum, pass.ld_out = width;
+    pass.arg = s->arg ? arg + half : NULL, pass.ld_arg = width;
     pass.how = greatest ? s->how : GGNN_SUM, pass.scale.dst = pass.scale.self = NULL;
     for (int64_t v = ggnni_next_hub(s->b, 0, s->hub); v < dst; v = ggnni_next_hub(s->b, v + 1, s->hub)) {
         const int64_t edges = s->b->indptr[v + 1] - s->b->indptr[v];
@@ -4738,15 +4730,26 @@ GGNNI_APART void ggnni_spmm_hubs(ggnni_spmm* s)
             indptr[0] = s->b->indptr[v] + first;
             for (n = 0; n < ggnni_min(most, GGNNI_SEGMENT) && indptr[n] < s->b->indptr[v + 1]; n++)
                 indptr[n + 1] = ggnni_min(indptr[n] + GGNNI_SEGMENT, s->b->indptr[v + 1]);
-            ggnni_run(n, n, ggnni_spmm_piece, &pass);
+            ggnni_run(n, n, s->body, &pass);
             if (greatest) ggnni_join_greatest(s, v, &pass);
-            else if (first == 0) memcpy(out, of.sum, (size_t)width * sizeof *out);
+            else if (first == 0) memcpy(out, sum, (size_t)width * sizeof *out);
             for (int64_t i = first == 0; i < n && !greatest; i++)
-                s->loops->blend(out, 1.0f, 1.0f, of.sum + i * width, GGNN_F32, width);
+                s->loops->blend(out, 1.0f, 1.0f, sum + i * width, GGNN_F32, width);
         }
         s->loops->blend(out, s->scale.dst ? s->scale.dst[v] : mean, 0.0f, NULL, GGNN_F32, width);
         ggnni_add_own(s, out, v);
     }
+}
+
+GGNNI_APART void ggnni_hubs_of_rows(ggnni_spmm* s)
+{
+    union { float sum[1 << 13]; int32_t arg[1 << 13]; } of;
+    ggnni_reduce_hubs(s, of.sum, of.arg, 1 << 13);
+}
+GGNNI_APART void ggnni_hubs_of_messages(ggnni_spmm* s) // their pieces take more of the stack
+{
+    union { float sum[1 << 12]; int32_t arg[1 << 12]; } of;
+    ggnni_reduce_hubs(s, of.sum, of.arg, 1 << 12);
 }
 
 // GGNNI_HEADS heads at a time.
@@ -4769,15 +4772,21 @@ static void ggnni_spmm_run(const ggnni_spmm* s, int32_t heads, int32_t width)
         else if (s->source.base) pass.source.base += byte;
         if (s->edge.base) pass.edge.base += byte;
         pass.loops = ggnni_choose_loops();
-        ggnni_spmm_hubs(&pass);
-        ggnni_run_lists(s->b, pass.heads * per_head, s->body ? s->body : ggnni_spmm_piece, &pass);
+        if (s->edge.base) ggnni_hubs_of_messages(&pass);
+        else ggnni_hubs_of_rows(&pass);
+        ggnni_run_lists(s->b, pass.heads * per_head, pass.body, &pass);
     }
 }
 
-static ggnn_scale ggnni_no_scale(const ggnn_scale* scale)
+static ggnni_spmm ggnni_spmm_of(float* out, int64_t ld_out, ggnn_reduce how, const ggnn_block* b,
+                                const ggnn_scale* scale, const float* weight)
 {
-    ggnn_scale none = {NULL, NULL, NULL};
-    return scale ? *scale : none;
+    ggnni_spmm s;
+    memset(&s, 0, sizeof s);
+    s.out = out, s.ld_out = ld_out, s.how = how, s.b = b, s.weight = weight;
+    if (scale) s.scale = *scale;
+    s.type = GGNN_F32, s.body = ggnni_spmm_piece;
+    return s;
 }
 
 GGNN_API ggnn_status ggnn_spmm(float* out, int64_t ld_out, int32_t* arg, ggnn_reduce how, const ggnn_block* b,
@@ -4787,11 +4796,8 @@ GGNN_API ggnn_status ggnn_spmm(float* out, int64_t ld_out, int32_t* arg, ggnn_re
     GGNNI_REQUIRE(ggnni_block_given(b, 1) && ggnni_reduces(how, b, scale, weight, heads, width));
     GGNNI_REQUIRE(ggnni_matrix_given(out, ld_out, *b->num_dst.n, width));
     GGNNI_REQUIRE(ggnni_matrix_given(inp, ld_inp, *b->num_src.n, width));
-    ggnni_spmm s;
-    memset(&s, 0, sizeof s);
-    s.out = out, s.ld_out = ld_out, s.arg = arg, s.ld_arg = width, s.how = how, s.b = b;
-    s.scale = ggnni_no_scale(scale), s.weight = weight;
-    s.source = ggnni_matrix(inp, ld_inp), s.type = GGNN_F32;
+    ggnni_spmm s = ggnni_spmm_of(out, ld_out, how, b, scale, weight);
+    s.arg = arg, s.ld_arg = width, s.source = ggnni_matrix(inp, ld_inp);
     ggnni_spmm_run(&s, heads, width);
     return GGNN_OK;
 }
@@ -4814,10 +4820,7 @@ GGNN_API ggnn_status ggnn_aggregate(float* out, int64_t ld_out, ggnn_reduce how,
     GGNNI_REQUIRE(ggnni_store_given(from, *b->num_edges.n + (scale && scale->self ? ggnni_own_rows(b) : 0)));
     GGNNI_REQUIRE(ggnni_reduces(how, b, scale, weight, heads, from->width));
     GGNNI_REQUIRE(ggnni_matrix_given(out, ld_out, *b->num_dst.n, from->width));
-    ggnni_spmm s;
-    memset(&s, 0, sizeof s);
-    s.out = out, s.ld_out = ld_out, s.how = how, s.b = b;
-    s.scale = ggnni_no_scale(scale), s.weight = weight;
+    ggnni_spmm s = ggnni_spmm_of(out, ld_out, how, b, scale, weight);
     s.source.from = from, s.type = from->type;
     ggnni_spmm_run(&s, heads, from->width);
     if (from->traffic) {
@@ -4837,11 +4840,8 @@ GGNN_API ggnn_status ggnn_spmm_back_arg(float* dinp, int64_t ld_dinp, const ggnn
     GGNNI_REQUIRE((arg || *t->num_edges.n == 0) && ggnni_transposed(t, b));
     GGNNI_REQUIRE(ggnni_matrix_given(dinp, ld_dinp, *t->num_dst.n, width));
     GGNNI_REQUIRE(ggnni_matrix_given(dout, ld_dout, *t->num_src.n, width));
-    ggnni_spmm s;
-    memset(&s, 0, sizeof s);
-    s.out = dinp, s.ld_out = ld_dinp, s.how = GGNN_SUM, s.b = t, s.weight = weight;
-    s.forward = b, s.chosen = arg, s.ld_arg = width;
-    s.source = ggnni_matrix(dout, ld_dout), s.type = GGNN_F32;
+    ggnni_spmm s = ggnni_spmm_of(dinp, ld_dinp, GGNN_SUM, t, NULL, weight);
+    s.forward = b, s.chosen = arg, s.ld_arg = width, s.source = ggnni_matrix(dout, ld_dout);
     ggnni_spmm_run(&s, heads, width);
     return GGNN_OK;
 }
@@ -4906,6 +4906,7 @@ static void ggnni_messages_piece(void* context, int64_t begin, int64_t end)
     ggnni_strip       strip;
     for (int64_t v = begin; v < end; v++) {
         const int64_t e = s->b->indptr[v], n = s->b->indptr[v + 1] - e;
+        if (n >= s->hub) continue;
         if (n == 0) memset(s->out + v * s->ld_out, 0, row);
         if (n == 0 && s->arg) memset(s->arg + v * s->ld_arg, 0xff, row);
         for (int64_t first = 0; first < n; first += GGNNI_SEGMENT)
@@ -4924,10 +4925,8 @@ GGNN_API ggnn_status ggnn_spmm_edges(float* out, int64_t ld_out, int32_t* arg, g
     GGNNI_REQUIRE(ggnni_matrix_given(out, ld_out, *b->num_dst.n, width));
     GGNNI_REQUIRE(message == GGNN_EDGE_COPY || ggnni_matrix_given(inp, ld_inp, *b->num_src.n, width));
     GGNNI_REQUIRE(ggnni_matrix_given(edge, ld_edge, *b->num_edges.n, width));
-    ggnni_spmm s;
-    memset(&s, 0, sizeof s);
-    s.out = out, s.ld_out = ld_out, s.arg = arg, s.ld_arg = width, s.how = how, s.b = b;
-    s.scale = ggnni_no_scale(scale), s.weight = weight, s.type = GGNN_F32;
+    ggnni_spmm s = ggnni_spmm_of(out, ld_out, how, b, scale, weight);
+    s.arg = arg, s.ld_arg = width;
     if (message != GGNN_EDGE_COPY) s.source = ggnni_matrix(inp, ld_inp);
     s.edge = ggnni_matrix(edge, ld_edge), s.message = message, s.body = ggnni_messages_piece;
     ggnni_spmm_run(&s, heads, width);
@@ -4970,9 +4969,10 @@ GGNNI_HOT void ggnni_edge_back(const ggnni_edges_back* s, int64_t v, int64_t e, 
 static void ggnni_edges_back_piece(void* context, int64_t begin, int64_t end)
 {
     const ggnni_edges_back* s = (const ggnni_edges_back*)context;
-    for (int64_t v = begin; v < end; v++)
-        for (int64_t e = s->b->indptr[v]; e < s->b->indptr[v + 1]; e++)
-            ggnni_edge_back(s, v, e, (int32_t)(e - s->b->indptr[v]));
+    for (int64_t e = begin, v = ggnni_list_at(s->b, e + 1, 0) - 1; e < end; e++) {
+        while (s->b->indptr[v + 1] <= e) v++;
+        ggnni_edge_back(s, v, e, (int32_t)(e - s->b->indptr[v]));
+    }
 }
 
 GGNN_API ggnn_status ggnn_spmm_edges_back(float* dedge, int64_t ld_dedge, ggnn_message message,
@@ -4986,10 +4986,11 @@ GGNN_API ggnn_status ggnn_spmm_edges_back(float* dedge, int64_t ld_dedge, ggnn_m
     GGNNI_REQUIRE(ggnni_matrix_given(dedge, ld_dedge, *b->num_edges.n, width));
     GGNNI_REQUIRE(message != GGNN_EDGE_TIMES || ggnni_matrix_given(inp, ld_inp, *b->num_src.n, width));
     GGNNI_REQUIRE(ggnni_matrix_given(dout, ld_dout, *b->num_dst.n, width));
-    ggnni_edges_back s = {dedge, ld_dedge, message, b,   ggnni_no_scale(scale), weight, inp, dout, ld_inp,
-                          ld_dout, arg,    heads,   width / heads};
+    ggnni_edges_back s = {dedge, ld_dedge, message, b, {NULL, NULL, NULL}, weight, inp, dout, ld_inp, ld_dout,
+                          arg, heads, width / heads};
+    if (scale) s.scale = *scale;
     if (message != GGNN_EDGE_TIMES) s.inp = dout, s.ld_inp = 0; // not read
-    ggnni_run_lists(b, width, ggnni_edges_back_piece, &s);
+    ggnni_run_edges(b, width, ggnni_edges_back_piece, &s);
     return GGNN_OK;
 }
 
@@ -5083,7 +5084,7 @@ static void ggnni_dots_apart(const ggnni_edges* s, ggnni_rows rows, const float*
     }
 }
 
-// Of edges [begin, end): no sum is over edges, so a piece may begin and end within a list.
+// Of edges [begin, end): a piece may begin and end within a list.
 static void ggnni_sddmm_dot(void* context, int64_t begin, int64_t end)
 {
     const ggnni_edges* s = (const ggnni_edges*)context;
@@ -5123,10 +5124,8 @@ GGNN_API ggnn_status ggnn_sddmm(float* out, ggnn_edge_op how, const ggnn_block* 
     GGNNI_REQUIRE((how == GGNN_DOT || width == heads) && ggnni_per_edge(b, out));
     GGNNI_REQUIRE(ggnni_matrix_given(inp_src, ld_src, *b->num_src.n, width));
     GGNNI_REQUIRE(ggnni_matrix_given(inp_dst, ld_dst, *b->num_dst.n, width));
-    const int64_t edges = *b->num_dst.n ? b->indptr[*b->num_dst.n] : 0;
-    ggnni_edges   s = {out, b, inp_src, inp_dst, ld_src, ld_dst, heads, width / heads, ggnni_choose_loops()};
-    ggnni_run(edges, ggnni_pieces(edges * ((int64_t)width + 4), 1 << 14),
-              how == GGNN_DOT ? ggnni_sddmm_dot : ggnni_sddmm_add, &s);
+    ggnni_edges s = {out, b, inp_src, inp_dst, ld_src, ld_dst, heads, width / heads, ggnni_choose_loops()};
+    ggnni_run_edges(b, width, how == GGNN_DOT ? ggnni_sddmm_dot : ggnni_sddmm_add, &s);
     return GGNN_OK;
 }
 

@@ -19,7 +19,7 @@ enum { PARTS = 64 }; /* of ggnn_parallel_for */
 /* Edges and lists of piece i: those of hubs are counted where they are cut, as lists of their own. Of what is cut by edges, edges. */
 static double work_of(const ggnni_job* job, int64_t i)
 {
-    const ggnni_spmm* s = job->body == ggnni_spmm_piece ? job->context : NULL;
+    const ggnni_spmm* s = job->body == ggnni_spmm_piece || job->body == ggnni_messages_piece ? job->context : NULL;
     const ggnn_block* b = s ? s->b : job->lists;
     const ggnni_range piece = ggnni_job_piece(job, i);
     if (!b) return (double)(piece.end - piece.begin);
@@ -76,9 +76,12 @@ double balance_counted(balance_of op, const int64_t* indptr, const int32_t* indi
         b.indices = (int32_t*)(uintptr_t)indices;
         threads_counted = threads;
         busiest_work = all_work = 0;
-        const ggnn_status status = op == BALANCE_DOT ? ggnn_sddmm(out, GGNN_DOT, &b, inp, width, inp, width, 1, width)
-                                                     : ggnn_spmm(out, width, NULL, op == BALANCE_MAX ? GGNN_MAX : GGNN_SUM, &b, NULL,
-                                                                 NULL, 1, inp, width, width);
+        const ggnn_reduce how = op == BALANCE_MAX ? GGNN_MAX : GGNN_SUM;
+        const ggnn_status status =
+            op == BALANCE_DOT        ? ggnn_sddmm(out, GGNN_DOT, &b, inp, width, inp, width, 1, width)
+            : op == BALANCE_MESSAGES ? ggnn_spmm_edges(out, width, NULL, how, GGNN_EDGE_COPY, &b, NULL, NULL, 1, NULL, 0, inp,
+                                                       width, width)
+                                     : ggnn_spmm(out, width, NULL, how, &b, NULL, NULL, 1, inp, width, width);
         if (status != GGNN_OK) all_work = 0;
     }
     free(out);

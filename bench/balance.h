@@ -5,11 +5,12 @@
 
 enum { BALANCE_THREADS_MAX = 256 };
 
-typedef enum { BALANCE_SUM, BALANCE_MAX, BALANCE_DOT } balance_of; /* ggnn_spmm's, ggnn_sddmm's */
+/* Of ggnn_spmm, ggnn_sddmm, ggnn_spmm_edges. */
+typedef enum { BALANCE_SUM, BALANCE_MAX, BALANCE_DOT, BALANCE_MESSAGES } balance_of;
 
 /* What the busiest of `threads` threads does, beside the mean: 1 is even. Work is edges and lists; each thread takes the
-   pieces of its part, then those of others', and all wait where the operation lets them. indptr (targets + 1), indices below sources. 0: no
-   memory. */
+   pieces of its part, then those of others', and all wait where the operation lets them. indptr (targets + 1), indices below
+   sources. 0: no memory. */
 double balance_counted(balance_of op, const int64_t* indptr, const int32_t* indices, int64_t targets, int64_t sources, int32_t width,
                        int32_t threads);
 #endif

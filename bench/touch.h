@@ -1,5 +1,5 @@
-/* touch.h - counts who writes a page of memory first and who uses it first after that: on machines with memory at each processor, pages
-   lie at the thread that wrote them first. Linux alone; by page faults, whose time is nobody's figure. */
+/* touch.h - counts who writes a page of memory first and who uses it first after that: on machines with memory at each
+   processor, pages lie at the thread that wrote them first. Linux alone; by page faults, whose time is nobody's figure. */
 #ifndef BENCH_TOUCH_H
 #define BENCH_TOUCH_H
 #include <stddef.h>

@@ -1620,6 +1620,18 @@ static ggnn_status messages_run(const messages* m, matrix out, int32_t* arg)
     return ggnn_spmm_edges(out.v, out.ld, arg, m->how, m->message, m->b, &m->scale, m->weight, m->heads, inp, m->inp.ld, m->edge.v, m->edge.ld, m->width);
 }
 
+static void check_messages_back(const messages* m, const int32_t* chosen)
+{
+    matrix dout = matrix_new(*m->b->num_dst.n, m->width, 2), want = matrix_new(*m->b->num_edges.n, m->width, 3), dedge = matrix_new(*m->b->num_edges.n, m->width, 3);
+    ggnn_ref_spmm_edges_back(want.v, want.ld, m->message, m->b, &m->scale, m->weight, m->heads, m->inp.v, m->inp.ld, dout.v, dout.ld, chosen, m->width);
+    FOR_EACH_FORM {
+        form_poison(dedge.v, dedge.rows * dedge.ld);
+        CHECK_EQ(ggnn_spmm_edges_back(dedge.v, dedge.ld, m->message, m->b, &m->scale, m->weight, m->heads, m->message == GGNN_EDGE_TIMES ? m->inp.v : NULL, m->inp.ld, dout.v, dout.ld, chosen, m->width), GGNN_OK);
+        CHECK_SAME(want.v, dedge.v, dedge.rows * dedge.ld, "spmm_edges_back", m->width, m->heads);
+    }
+    free(dout.v), free(want.v), free(dedge.v);
+}
+
 static void check_messages(const messages* m)
 {
     const int64_t dst = *m->b->num_dst.n;
@@ -1653,6 +1665,25 @@ TEST(messages_of_edges_follow_the_order_of_their_sums)
                     check_messages(&m);
                     messages_free(&m);
                 }
+    random_block_free(r);
+}
+
+/* Lists of 1,024 edges and more are reduced by segments, 16 of them in a round at 100 columns and more; gradients of edges by pieces
+   that begin and end within a list. Of the transpose, whose edges have other numbers, few sources have all edges. */
+TEST(messages_of_hubs_are_reduced_like_those_of_other_lists)
+{
+    static const int64_t degree[] = {3, 4400, 0, 1024, 1, 4900, 1023, 0, 70};
+    static const int32_t width[] = {1, 36, 120}, heads[] = {0, 2, 20}; /* heads go sixteen at a time */
+    random_block*        r = random_block_new(sizeof degree / sizeof *degree, 6, degree);
+    for (int w = 0; w < 3; w++)
+        for (int how = GGNN_SUM; how <= GGNN_MIN; how++)
+            for (int message = GGNN_EDGE_COPY; message <= GGNN_EDGE_PLUS; message++) {
+                if (how >= GGNN_MAX && message == GGNN_EDGE_TIMES) continue;
+                messages m = messages_new((w + how + message) % 2 ? &r->b : &r->t, (ggnn_reduce)how, (ggnn_message)message, width[w], heads[w], how < GGNN_MAX ? 7 : 0);
+                check_messages(&m);
+                if (how == GGNN_SUM) check_messages_back(&m, NULL);
+                messages_free(&m);
+            }
     random_block_free(r);
 }
 
@@ -1732,17 +1763,10 @@ TEST(gradients_of_edges_rows_are_rounded_as_is_said)
         const int32_t      heads = round % 2 ? 1 + round % 5 : 0, width = (heads ? heads : 1) * (1 + round % 9);
         const ggnn_block*  b = round % 4 == 3 ? &r->t : &r->b; /* whose edges have other numbers */
         messages           m = messages_new(b, GGNN_SUM, message, width, heads, round % 4);
-        matrix             dout = matrix_new(*b->num_dst.n, width, 2), want = matrix_new(r->edges, width, 3), dedge = matrix_new(r->edges, width, 3);
         int32_t*           arg = (int32_t*)test_memory(*b->num_dst.n * width * 4);
         for (int64_t i = 0; i < *b->num_dst.n * width; i++) arg[i] = (int32_t)test_below(4) - 1;
-        const int32_t* chosen = round % 5 == 4 && message != GGNN_EDGE_TIMES ? arg : NULL;
-        ggnn_ref_spmm_edges_back(want.v, want.ld, message, b, &m.scale, m.weight, m.heads, m.inp.v, m.inp.ld, dout.v, dout.ld, chosen, width);
-        FOR_EACH_FORM {
-            form_poison(dedge.v, dedge.rows * dedge.ld);
-            CHECK_EQ(ggnn_spmm_edges_back(dedge.v, dedge.ld, message, b, &m.scale, m.weight, m.heads, message == GGNN_EDGE_TIMES ? m.inp.v : NULL, m.inp.ld, dout.v, dout.ld, chosen, width), GGNN_OK);
-            CHECK_SAME(want.v, dedge.v, dedge.rows * dedge.ld, "spmm_edges_back", width, m.heads);
-        }
-        free(dout.v), free(want.v), free(dedge.v), free(arg);
+        check_messages_back(&m, round % 5 == 4 && message != GGNN_EDGE_TIMES ? arg : NULL);
+        free(arg);
         messages_free(&m);
     }
     random_block_free(r);
@@ -1767,6 +1791,7 @@ int main(int argc, char** argv)
     RUN(spmm_of_no_rows_and_no_edges);
     RUN(spmm_on_the_transpose_is_the_adjoint);
     RUN_SLOW(messages_of_edges_follow_the_order_of_their_sums);
+    RUN(messages_of_hubs_are_reduced_like_those_of_other_lists);
     RUN(messages_of_edges_are_near_double_precision);
     RUN(gradients_of_edges_rows_are_the_adjoint);
     RUN(gradients_of_edges_rows_are_rounded_as_is_said);
