@@ -1322,11 +1322,8 @@ GGNN_HD ggnn_graph ggnn_graph_plain(const int64_t* indptr, const ggnn_node* indi
                                     int64_t num_nodes, int64_t num_edges)
 {
     ggnn_graph g = {num_nodes, num_edges, {0, 0, 0, 0, 0}, 0, {0, 0, 0, 0, 0, 1}, 0};
-    g.whole.indptr = indptr;
-    g.whole.indices = indices;
-    g.whole.weight = weight;
-    g.whole.num_edges = num_edges;
-    g.at.stored = num_nodes;
+    g.whole.indptr = indptr, g.whole.indices = indices, g.whole.weight = weight;
+    g.whole.num_edges = num_edges, g.at.stored = num_nodes;
     return g;
 }
 
@@ -1361,11 +1358,8 @@ GGNN_HD ggnn_list ggnn_neighbors(const ggnn_graph* g, ggnn_node v)
 GGNN_HD ggnn_store ggnn_store_plain(const void* rows, int64_t num_rows, int32_t width, ggnn_type type)
 {
     ggnn_store s = {0, GGNN_F32, 0, 0, 0, {0, 0, 0, 0, 0, 1}, 0};
-    s.width = width;
-    s.type = type;
-    s.pitch = width * ggnn_type_bytes(type);
-    s.rows = rows;
-    s.at.stored = num_rows;
+    s.width = width, s.type = type, s.pitch = width * ggnn_type_bytes(type);
+    s.rows = rows, s.at.stored = num_rows;
     return s;
 }
 
@@ -1575,9 +1569,7 @@ GGNN_HD size_t ggnni_lay_out_packed(ggnn_batch* b, const ggnni_packed* header, c
     ggnni_packed* there = (ggnni_packed*)(void*)base; // what its sizes point into
     size_t        used = 0;
     memset(b, 0, sizeof *b);
-    b->how = header->how;
-    b->num_nodes = header->num_nodes;
-    b->num_edges = header->num_edges;
+    b->how = header->how, b->num_nodes = header->num_nodes, b->num_edges = header->num_edges;
     b->workspace = ggnni_carve_by(GGNNI_LINE, base, &used, 1, sizeof *header);
     b->max_ids = header->length[header->num_hops];
     b->num_hops = (int32_t)header->num_hops;
@@ -1590,12 +1582,9 @@ GGNN_HD size_t ggnni_lay_out_packed(ggnn_batch* b, const ggnni_packed* header, c
     for (int32_t h = 0; h < b->num_hops; h++) {
         ggnn_block* hop = &b->hop[h];
         hop->id = b->id;
-        hop->num_dst.n = base ? &there->length[h] : 0;
-        hop->num_src.n = base ? &there->length[h + 1] : 0;
-        hop->num_edges.n = base ? &there->edges[h] : 0;
-        hop->num_dst.max = header->length[h];
-        hop->num_src.max = header->length[h + 1];
-        hop->num_edges.max = header->edges[h];
+        hop->num_dst.n = base ? &there->length[h] : 0, hop->num_dst.max = header->length[h];
+        hop->num_src.n = base ? &there->length[h + 1] : 0, hop->num_src.max = header->length[h + 1];
+        hop->num_edges.n = base ? &there->edges[h] : 0, hop->num_edges.max = header->edges[h];
         used = ggnni_carve_hop(hop, &b->how, h, GGNNI_LINE, base, used);
     }
     return b->bytes = used;
@@ -3595,11 +3584,9 @@ GGNN_API ggnn_status ggnn_sample_hop(ggnn_batch* b, const ggnn_graph* g, const g
     if (h >= b->how.num_hops || g->num_nodes != b->num_nodes || g->num_edges != b->num_edges ||
         (state->length[h] > 0 && !ggnni_graph_given(g)))
         return ggnni_batch_fail(b, GGNN_ERROR_ARGUMENT, -1, h);
-    at.hop = &b->hop[h];
-    at.scratch = &state->scratch;
+    at.hop = &b->hop[h], at.scratch = &state->scratch;
     at.ids = at.hop->neighbor ? at.hop->neighbor : (ggnn_node*)(void*)at.hop->indices;
-    at.fanout = b->how.fanout[h];
-    at.number = b->how.first_hop + h;
+    at.fanout = b->how.fanout[h], at.number = b->how.first_hop + h;
     at.whole_max = ggnni_whole_max(&b->how, at.fanout);
     at.lane_max = ggnni_lane_max(b->how.method, at.fanout);
     num_dst = state->length[h];
@@ -3693,13 +3680,9 @@ GGNN_API ggnn_status ggnn_block_whole(ggnn_block* b, const ggnn_graph* g, int64_
     GGNNI_REQUIRE(g->num_edges == 0 || copy || sizeof(ggnn_node) == sizeof(int32_t));
     const ggnn_csc* csc = &g->whole;
     memset(b, 0, sizeof *b);
-    counts[0] = counts[1] = g->num_nodes;
-    counts[2] = g->num_edges;
-    b->num_dst.n = &counts[0];
-    b->num_src.n = &counts[1];
-    b->num_edges.n = &counts[2];
-    b->num_dst.max = b->num_src.max = g->num_nodes;
-    b->num_edges.max = g->num_edges;
+    counts[0] = counts[1] = g->num_nodes, counts[2] = g->num_edges;
+    b->num_dst.n = &counts[0], b->num_src.n = &counts[1], b->num_edges.n = &counts[2];
+    b->num_dst.max = b->num_src.max = g->num_nodes, b->num_edges.max = g->num_edges;
     b->indptr = (int64_t*)ggnni_unconst(csc->indptr);
     b->weight = (float*)ggnni_unconst(csc->weight);
 #ifdef GGNN_NODE64
@@ -3726,12 +3709,8 @@ GGNN_API ggnn_status ggnn_block_transpose_init(ggnn_block* t, int64_t max_dst, i
     size_t   used = 0;
     int64_t* counts = (int64_t*)ggnni_carve((char*)memory, &used, 3, sizeof *counts);
     memset(t, 0, sizeof *t);
-    t->num_dst.n = &counts[0];
-    t->num_src.n = &counts[1];
-    t->num_edges.n = &counts[2];
-    t->num_dst.max = max_src;
-    t->num_src.max = max_dst;
-    t->num_edges.max = max_edges;
+    t->num_dst.n = &counts[0], t->num_src.n = &counts[1], t->num_edges.n = &counts[2];
+    t->num_dst.max = max_src, t->num_src.max = max_dst, t->num_edges.max = max_edges;
     t->indptr = (int64_t*)ggnni_carve((char*)memory, &used, max_src + 1, sizeof *t->indptr);
     t->indices = (int32_t*)ggnni_carve((char*)memory, &used, max_edges, sizeof *t->indices);
     t->edge = (int32_t*)ggnni_carve((char*)memory, &used, max_edges, sizeof *t->edge);
@@ -3744,19 +3723,13 @@ GGNN_API ggnn_status ggnn_block_transpose(ggnn_block* t, const ggnn_block* b)
     GGNNI_REQUIRE(t && t->indptr && ggnni_block_given(b, 1));
     GGNNI_REQUIRE(*b->num_src.n <= t->num_dst.max && *b->num_dst.n <= t->num_src.max);
     GGNNI_REQUIRE(*b->num_edges.n <= t->num_edges.max);
-    *t->num_dst.n = *b->num_src.n;
-    *t->num_src.n = *b->num_dst.n;
-    *t->num_edges.n = *b->num_edges.n;
+    *t->num_dst.n = *b->num_src.n, *t->num_src.n = *b->num_dst.n, *t->num_edges.n = *b->num_edges.n;
     t->id = b->id;
     t->bipartite = b->bipartite;
     memset(&sort, 0, sizeof sort);
-    sort.key = b->indices;
-    sort.row = b->indptr;
-    sort.num_rows = *b->num_dst.n;
-    sort.num_keys = *b->num_src.n;
-    sort.indptr = t->indptr;
-    sort.local = t->indices;
-    sort.edge = t->edge;
+    sort.key = b->indices, sort.row = b->indptr;
+    sort.num_rows = *b->num_dst.n, sort.num_keys = *b->num_src.n;
+    sort.indptr = t->indptr, sort.local = t->indices, sort.edge = t->edge;
     ggnni_sort_run(&sort);
     return GGNN_OK;
 }
@@ -4481,10 +4454,7 @@ typedef struct {
 static void ggnni_reader_init(ggnni_reader* r, const ggnn_block* b, ggnni_source source, int64_t with_self,
                               int64_t row_bytes)
 {
-    r->b = b;
-    r->source = source;
-    r->factor = NULL;
-    r->with_self = with_self;
+    r->b = b, r->source = source, r->factor = NULL, r->with_self = with_self;
     r->edges = *b->num_dst.n ? b->indptr[*b->num_dst.n] : 0;
     r->ahead = ggnni_rows_ahead(2 * row_bytes);
 }
@@ -5365,11 +5335,8 @@ static ggnni_gat ggnni_gat_of(const ggnn_gat_layer* y)
 {
     ggnni_gat s;
     memset(&s, 0, sizeof s);
-    s.y = *y;
-    s.b = y->block;
-    s.width = y->width / y->heads;
-    s.threshold = ggnn_dropout_threshold(y->how.dropout);
-    s.kept = ggnn_dropout_scale(s.threshold);
+    s.y = *y, s.b = y->block, s.width = y->width / y->heads;
+    s.threshold = ggnn_dropout_threshold(y->how.dropout), s.kept = ggnn_dropout_scale(s.threshold);
     s.loops = ggnni_choose_loops();
     return s;
 }

@@ -708,14 +708,10 @@ TEST(rows_may_lie_gigabytes_apart)
     random_block_free(r);
 }
 
-/* Case i; the last ones: three passes. */
-static void check_order(random_block* const* blocks, int i, int term)
+/* Bits of the reference, in every few forms. */
+static void check_order(random_block* r, int32_t h, int32_t width, float dropout, int term, int i)
 {
-    static const int32_t heads[] = {1, 2, 4, 8, 3, 17}, per_head[] = {1, 5, 8, 16, 32, 37, 64, 100};
     with_term = term;
-    random_block*  r = blocks[(i < 48 ? i / 6 : i) % 2];
-    int32_t        h = i < 48 ? heads[i % 6] : 33, width = h * (i < 48 ? per_head[i / 6] : i - 47);
-    float          dropout = i % 5 == 0 ? 0.5f : 0;
     uint64_t       seed = test_state;
     attention      want = attention_new(r, h, width, dropout, 4);
     ggnn_gat_layer y = layer_of(&want);
@@ -736,10 +732,25 @@ static void check_order(random_block* const* blocks, int i, int term)
 TEST(gat_and_its_gradient_follow_the_order_of_their_sums)
 {
     static const int64_t hubs[] = {1500, 1600, 3, 0}; /* sources of over 512 edges, that of the target alone, too */
+    static const int32_t heads[] = {1, 2, 4, 8, 3, 17}, per_head[] = {1, 5, 8, 16, 32, 37, 64, 100};
     random_block*        blocks[] = {random_block_mixed(40, 60), random_block_new(4, 5, hubs)};
-    for (int i = 0; i < 104; i++) check_order(blocks, i % 52, i / 52);
+    for (int term = 0; term < 2; term++)
+        for (int i = 0; i < 52; i++) { /* the last four: three passes */
+            const int32_t h = i < 48 ? heads[i % 6] : 33, width = h * (i < 48 ? per_head[i / 6] : i - 47);
+            check_order(blocks[(i < 48 ? i / 6 : i) % 2], h, width, i % 5 == 0 ? 0.5f : 0, term, i);
+        }
     random_block_free(blocks[0]);
     random_block_free(blocks[1]);
+}
+
+/* Of many segments, whose greatest scores come first, later and last. */
+TEST(attention_of_hubs_is_that_of_other_lists)
+{
+    static const int64_t degree[] = {1024, 3, 11000, 1023, 0, 1025, 4095, 70};
+    static const int32_t heads[] = {1, 4, 20, 3}, width[] = {1, 400, 60, 27}; /* heads go sixteen at a time */
+    random_block*        r = random_block_new(sizeof degree / sizeof *degree, 900, degree);
+    for (int i = 0; i < 4; i++) check_order(r, heads[i], width[i], i % 2 ? 0.3f : 0, i == 2, 8);
+    random_block_free(r);
 }
 
 /* A graph's transpose as the block: terms and their gradients lie by b->edge. A target without edges has no term. */
@@ -829,6 +840,7 @@ int main(int argc, char** argv)
     RUN(scores_of_no_rows);
     RUN(rows_may_lie_gigabytes_apart);
     RUN(gat_and_its_gradient_follow_the_order_of_their_sums);
+    RUN(attention_of_hubs_is_that_of_other_lists);
     RUN(terms_lie_by_the_numbers_of_edges);
     RUN(terms_of_zero_are_as_none);
     return test_finish();
