@@ -2418,8 +2418,7 @@ GGNN_API ggnn_status ggnn_graph_transpose(ggnn_lists* out, const ggnn_lists* in,
     ggnni_sort  sort;
     ggnn_status status = ggnni_check_built(in, fault);
     if (status != GGNN_OK) return status;
-    out->num_nodes = in->num_nodes;
-    out->num_edges = in->num_edges;
+    out->num_nodes = in->num_nodes, out->num_edges = in->num_edges;
     memset(&sort, 0, sizeof sort);
     sort.key = in->indices, sort.wide = sizeof *in->indices == 8;
     sort.weight_in = in->weight, sort.position_in = in->position;
@@ -2589,8 +2588,7 @@ GGNN_API ggnn_status ggnn_graph_simplify(ggnn_lists* out, const ggnn_lists* in, 
     const int64_t   pieces = ggnni_pieces(in->num_nodes + in->num_edges, 1 << 14);
     ggnni_run(in->num_nodes, pieces, ggnni_simplify_count, &job);
     ggnni_prefix_sum(out->indptr, in->num_nodes);
-    out->num_nodes = in->num_nodes;
-    out->num_edges = out->indptr[in->num_nodes];
+    out->num_nodes = in->num_nodes, out->num_edges = out->indptr[in->num_nodes];
     if (out->indices) ggnni_run(in->num_nodes, pieces, ggnni_simplify_fill, &job);
     return GGNN_OK;
 }
@@ -2626,8 +2624,7 @@ GGNN_API ggnn_status ggnn_graph_reorder(ggnn_lists* out, const ggnn_lists* in, c
         out->indptr[rank[v] + 1] = in->indptr[v + 1] - in->indptr[v];
     }
     ggnni_prefix_sum(out->indptr, in->num_nodes);
-    out->num_nodes = in->num_nodes;
-    out->num_edges = in->num_edges;
+    out->num_nodes = in->num_nodes, out->num_edges = in->num_edges;
     ggnni_run(in->num_nodes, ggnni_pieces(in->num_nodes + in->num_edges, 1 << 14), ggnni_reorder_piece, &job);
     return GGNN_OK;
 }
@@ -3312,10 +3309,8 @@ GGNN_API ggnn_status ggnn_batch_init(ggnn_batch* b, void* memory)
     ggnni_carve_batch(b, (char*)memory);
     b->num_seeds.n = &state->seeds;
     for (int32_t h = 0; h < b->how.num_hops; h++) {
-        b->hop[h].num_dst.n = &state->length[h];
-        b->hop[h].num_src.n = &state->length[h + 1];
-        b->hop[h].num_edges.n = &state->edges[h];
-        b->hop[h].id = b->id;
+        b->hop[h].num_dst.n = &state->length[h], b->hop[h].num_src.n = &state->length[h + 1];
+        b->hop[h].num_edges.n = &state->edges[h], b->hop[h].id = b->id;
     }
     ggnni_batch_empty(b);
     return GGNN_OK;
@@ -4226,11 +4221,6 @@ typedef struct {
 
 enum { GGNNI_BY_ID, GGNNI_BY_POSITION, GGNNI_BY_MARK };
 
-static int64_t ggnni_gathered(const ggnni_gather* s, int64_t i)
-{
-    return s->position ? s->position[i] : (int64_t)s->id[i];
-}
-
 GGNNI_INLINE const char* ggnni_gathered_row(const ggnni_gather* s, int64_t i, int by)
 {
     if (by == GGNNI_BY_ID) return (const char*)ggnn_row(s->from, s->id[i]);
@@ -4290,7 +4280,7 @@ static ggnn_status ggnni_gather_rows(void* out, int64_t ld_out, ggnn_type as, co
     if (from->traffic)
         for (int64_t i = 0; i < n; i++) {
             if (mark) from->traffic[ggnn_marked(mark[i]).slot]++;
-            else ggnni_count_row(from, ggnni_gathered(&s, i));
+            else ggnni_count_row(from, position ? position[i] : (int64_t)id[i]);
         }
     return GGNN_OK;
 }
@@ -4903,27 +4893,15 @@ GGNN_API ggnn_status ggnn_spmm_edges(float* out, int64_t ld_out, int32_t* arg, g
     return GGNN_OK;
 }
 
-typedef struct {
-    float*            dedge;
-    int64_t           ld_dedge;
-    ggnn_message      message;
-    const ggnn_block* b;
-    ggnn_scale        scale;
-    const float *     weight, *inp, *dout;
-    int64_t           ld_inp, ld_dout;
-    const int32_t*    arg;
-    int32_t           heads, width; // of a head
-} ggnni_edges_back;
-
-// Edge e of target v, the one at `offset` of its list.
-GGNNI_HOT void ggnni_edge_back(const ggnni_edges_back* s, int64_t v, int64_t e, int32_t offset)
+// Edge e of target v, the one at `offset` of its list. (s->edge: dout; s->out: dedge.)
+GGNNI_HOT void ggnni_edge_back(const ggnni_spmm* s, int64_t v, int64_t e, int32_t offset)
 {
     const int32_t  u = s->b->indices[e], all = s->heads * s->width;
     const int64_t  at = ggnni_edge(s->b, e);
     const float    factor = (s->scale.src ? s->scale.src[u] : 1.0f) * (s->scale.dst ? s->scale.dst[v] : 1.0f);
-    const float *  dout = s->dout + v * s->ld_dout, *inp = s->inp + u * s->ld_inp;
-    const int32_t* arg = s->arg ? s->arg + v * (int64_t)all : NULL;
-    float*         out = s->dedge + at * s->ld_dedge;
+    const float *  dout = ggnni_row_at(&s->edge, v, 0), *inp = ggnni_row_at(&s->source, u, 0);
+    const int32_t* arg = s->chosen ? s->chosen + v * s->ld_arg : NULL;
+    float*         out = s->out + at * s->ld_out;
     for (int32_t k = 0; k < s->heads; k++) {
         const float   f = (s->weight ? s->weight[at * s->heads + k] : 1.0f) * factor;
         const int32_t first = k * s->width, end = first + s->width;
@@ -4938,7 +4916,7 @@ GGNNI_HOT void ggnni_edge_back(const ggnni_edges_back* s, int64_t v, int64_t e, 
 
 static void ggnni_edges_back_piece(void* context, int64_t begin, int64_t end)
 {
-    const ggnni_edges_back* s = (const ggnni_edges_back*)context;
+    const ggnni_spmm* s = (const ggnni_spmm*)context;
     for (int64_t e = begin, v = ggnni_list_at(s->b, e + 1, 0) - 1; e < end; e++) {
         while (s->b->indptr[v + 1] <= e) v++;
         ggnni_edge_back(s, v, e, (int32_t)(e - s->b->indptr[v]));
@@ -4956,10 +4934,10 @@ GGNN_API ggnn_status ggnn_spmm_edges_back(float* dedge, int64_t ld_dedge, ggnn_m
     GGNNI_REQUIRE(ggnni_matrix_given(dedge, ld_dedge, *b->num_edges.n, width));
     GGNNI_REQUIRE(message != GGNN_EDGE_TIMES || ggnni_matrix_given(inp, ld_inp, *b->num_src.n, width));
     GGNNI_REQUIRE(ggnni_matrix_given(dout, ld_dout, *b->num_dst.n, width));
-    ggnni_edges_back s = {dedge, ld_dedge, message, b, {NULL, NULL, NULL}, weight, inp, dout, ld_inp, ld_dout,
-                          arg, heads, width / heads};
-    if (scale) s.scale = *scale;
-    if (message != GGNN_EDGE_TIMES) s.inp = dout, s.ld_inp = 0; // not read
+    ggnni_spmm s = ggnni_spmm_of(dedge, ld_dedge, GGNN_SUM, b, scale, weight);
+    s.heads = heads, s.width = width / heads, s.chosen = arg, s.ld_arg = width;
+    s.message = message, s.edge = ggnni_matrix(dout, ld_dout);
+    s.source = message == GGNN_EDGE_TIMES ? ggnni_matrix(inp, ld_inp) : ggnni_matrix(dout, 0); // not read
     ggnni_run_edges(b, width, ggnni_edges_back_piece, &s);
     return GGNN_OK;
 }
