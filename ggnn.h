@@ -6068,17 +6068,17 @@ GGNNI_INLINE GGNNI_V(ggnni_u64) GGNNI_V(ggnni_mul)(GGNNI_V(ggnni_u64) a, GGNNI_V
 }
 
 // ggnn_philox for the streams and blocks of some lanes, a 64-bit lane each. Words are in the low halves; the
-// high halves hold what is left of the products, and nobody looks at them.
+// high halves hold what is left of products and keys, and nobody looks at them.
 GGNNI_INLINE void GGNNI_V(ggnni_philox)(GGNNI_V(ggnni_u64) word[4], uint64_t key, GGNNI_V(ggnni_u64) stream,
                                         uint64_t step, GGNNI_V(ggnni_u64) block)
 {
     const GGNNI_V(ggnni_u64) zero = {0}, m0 = zero + 0xD2511F53u, m1 = zero + 0xCD9E8D57u;
     GGNNI_V(ggnni_u64) a = block, b = zero + step, c = stream, d = stream >> 32;
-    uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
+    GGNNI_V(ggnni_u64) k0 = zero + key, k1 = zero + (key >> 32);
     for (int round = 0; round < 10; round++) {
         GGNNI_V(ggnni_u64) p = GGNNI_V(ggnni_mul)(a, m0), q = GGNNI_V(ggnni_mul)(c, m1);
-        a = (q >> 32) ^ b ^ (zero + k0);
-        c = (p >> 32) ^ d ^ (zero + k1);
+        a = (q >> 32) ^ b ^ k0;
+        c = (p >> 32) ^ d ^ k1;
         b = q;
         d = p;
         k0 += 0x9E3779B9u;
@@ -6148,12 +6148,11 @@ GGNNI_HOT void GGNNI_V(ggnni_words)(void* word, uint64_t key, uint64_t stream, u
 {
     enum { WIDTH = GGNN_SIMD_WIDTH / 2 };
     const uint64_t streams_step = by_stream ? WIDTH : 0, blocks_step = by_stream ? 0 : WIDTH;
-    GGNNI_V(ggnni_u64) streams = {0}, blocks = {0};
+    GGNNI_V(ggnni_u64) zero = {0}, lane = {0}, streams, blocks;
     int64_t done = 0;
-    for (int i = 0; i < WIDTH; i++) {
-        streams[i] = stream + (by_stream ? (uint64_t)i : 0);
-        blocks[i] = block + (by_stream ? 0 : (uint64_t)i);
-    }
+    for (int i = 0; i < WIDTH; i++) lane[i] = (uint64_t)i; // folds to a constant
+    streams = (by_stream ? lane : zero) + stream;
+    blocks = (by_stream ? zero : lane) + block;
     for (; n - done > (WIDTH + 3) / 4; done += WIDTH, streams += streams_step, blocks += blocks_step) {
         const int lanes = n - done < WIDTH ? (int)(n - done) : WIDTH;
         GGNNI_V(ggnni_u64) w[4], low, high;

@@ -1,6 +1,9 @@
 /* trainer/cpu: what each operation counts into the profile - bytes, multiply-adds, of which stage, of which half of a step; and the
    optimisers over many steps. */
+#include "common/ggnn_level.h"
 #include "tests/fixture.h"
+#include "tests/forms.h"
+#include "trainer/cpu/gemm.h"
 #include "trainer/net/layers.h"
 
 /* ==== a net to count into ======================================================================================= */
@@ -511,6 +514,92 @@ TEST(a_norm_of_any_width_is_that_of_sixteen_folded_sums)
     net_free(n);
 }
 
+/* ==== levels of instructions ==================================================================================== */
+
+enum { LEVEL_ROWS = 23, WIDEST = 513, LEVEL_PITCH = 531, X_PADDING = 14, DH_PADDING = 9 };
+typedef float level_rows[LEVEL_ROWS * LEVEL_PITCH];
+
+/* Random numbers, and now and then -0. ends: in every fourth row also what is at the ends of floats. */
+static void fill_rows(level_rows v, int64_t ld, bool ends)
+{
+    static const float end[] = {NAN, INFINITY, -INFINITY, 1e-40f, -1e-40f, 3e38f, -3e38f, 0};
+    for (int i = 0; i < LEVEL_ROWS * LEVEL_PITCH; i++) {
+        const uint64_t pick = test_random() % 64;
+        v[i] = pick == 63 ? -0.f : ends && pick < 8 && i / ld % 4 == 3 ? end[pick] : 3 * test_uniform();
+    }
+}
+
+static mat level_matrix(float* v, int32_t cols, int64_t padding)
+{
+    return (mat){.v = v, .ld = cols + padding, .cols = cols, .rows = {NULL, LEVEL_ROWS}};
+}
+
+/* All that an epilogue and dropout write at a level: from the same x and dh, into memory that holds 7s. */
+typedef struct {
+    level_rows h, dh, normed, dropped;
+    float inv_deviation[LEVEL_ROWS], sums[3 * LEVEL_PITCH], d[3][LEVEL_PITCH];
+} level_result;
+
+static void finish_at_level(net* n, int level, epilogue e, float* x, const level_rows dh, level_result* r)
+{
+    const int32_t cols = e.bias.v.cols;
+    const mat h = level_matrix(r->h, cols, 5), back = level_matrix(r->dh, cols, DH_PADDING);
+    for (size_t i = 0; i < sizeof *r / sizeof(float); i++) ((float*)r)[i] = 7;
+    memcpy(r->dh, dh, sizeof r->dh);
+    memcpy(r->dropped, dh, sizeof r->dropped);
+    e.bias.d.v = r->d[0];
+    e.gamma.d.v = r->d[1];
+    e.beta.d.v = r->d[2];
+    e.normed = level_matrix(r->normed, cols, 1);
+    e.inv_deviation = r->inv_deviation;
+    n->column_sums = (mat){.v = r->sums, .ld = LEVEL_PITCH, .cols = cols, .rows = {NULL, 3}};
+    ggnn_level = level;
+    n->ops->finish(n, h, level_matrix(x, cols, X_PADDING), &e);
+    n->ops->finish_back(n, back, h, &e);
+    if (e.threshold) n->ops->drop(n, level_matrix(r->dropped, cols, 18), e.id, e.threshold, e.layer);
+}
+
+/* Every activation, with dropout and without: as the level of plain C. A number that is none spreads to its columns' sums, so
+   that half of all is without. */
+static void compare_levels(int32_t cols, bool norm)
+{
+    static level_result plain, other;
+    static level_rows x, dh;
+    net_config c = config_for(NET_MLP);
+    c.layers = 2;
+    c.hidden = cols;
+    c.norm = norm;
+    net* n = net_of(&c, &small->task.features);
+    for (int64_t i = 0; i < n->state.count; i++) n->state.value[i] = test_uniform();
+    for (int variant = 0; variant < 12; variant++) {
+        epilogue e = n->layer[0].finish;
+        e.act = (activation)(variant % 3);
+        e.threshold = variant / 3 % 2 ? ggnn_dropout_threshold(.4f) : 0;
+        e.layer = 1;
+        e.id = n->whole.batch.blocks.id;
+        fill_rows(x, cols + X_PADDING, variant / 6);
+        fill_rows(dh, cols + DH_PADDING, variant / 6);
+        for (int level = 0; level < GEMM_LEVELS; level++) {
+            if (!gemm_use((gemm_level)level)) continue;
+            finish_at_level(n, level, e, x, dh, level ? &other : &plain);
+            if (level && !CHECK(same_floats((float*)&plain, (float*)&other, (int64_t)(sizeof plain / sizeof(float)))))
+                printf("  %s: %d columns, norm %d, variant %d\n", gemm_level_name((gemm_level)level), (int)cols, norm, variant);
+        }
+    }
+    net_free(n);
+}
+
+TEST(epilogues_and_dropout_have_the_same_bits_on_every_level)
+{
+    static const int32_t widths[] = {1, 7, 16, 17, 100, 256, WIDEST};
+    const gemm_level usual = gemm_used();
+    test_seed(77);
+    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
+        for (int norm = 0; norm < 2; norm++) compare_levels(widths[i], norm);
+    CHECK(gemm_use(usual));
+    ggnn_level = 3;
+}
+
 /* As few rows alone; what lies beside them stays. */
 TEST(rows_of_a_long_matrix_come_out_as_those_of_a_short_one)
 {
@@ -783,6 +872,7 @@ int main(int argc, char** argv)
     RUN(activations_and_their_gradients_are_those_of_the_ends_of_floats);
     RUN(an_element_whose_field_is_the_threshold_is_kept);
     RUN(a_norm_of_any_width_is_that_of_sixteen_folded_sums);
+    RUN(epilogues_and_dropout_have_the_same_bits_on_every_level);
     RUN(rows_of_a_long_matrix_come_out_as_those_of_a_short_one);
     RUN(sums_and_copies_of_long_matrices_are_those_of_their_elements);
     RUN(long_arrays_are_summed_and_updated_once);

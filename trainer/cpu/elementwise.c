@@ -2,7 +2,9 @@
 
    Threads divide rows. Sums over rows - the gradients of bias, gamma, beta - are those of segments of 256 rows, added
    in order, as all long sums here. Loops are plain, for the compiler to vectorise: the Makefile asks for it, and
-   allows it to compute both sides of a choice, which is five times as fast. */
+   allows it to compute both sides of a choice, which is five times as fast. The loops of an
+   epilogue and of dropout are compiled for AVX2 and AVX-512, too. Their bits are the same: sums along a row are sixteen of
+   every 16th element on any level, and no multiply-add is fused. */
 #include <math.h>
 #include <string.h>
 
@@ -16,7 +18,33 @@ enum { PIECE = 16384, SEGMENT = NET_SEGMENT }; /* elements a piece; rows a parti
 #define NORM_EPSILON 1e-5f
 
 static int64_t bytes_of(mat a) { return mat_rows(a) * a.cols * (int64_t)sizeof(float); }
-static float*  row_of(mat a, int64_t i) { return a.v + i * a.ld; }
+
+/* IN_LEVELS(x) defines x: x_plain, compiled for each instruction set, of which the level of the products takes one.
+   What x_plain calls in this file is INLINED, to be compiled with it. */
+#if defined(__GNUC__) && defined(__x86_64__)
+#define INLINED static inline __attribute__((always_inline))
+#define IN_LEVEL(x, level, set)                                                                                        \
+    __attribute__((target(set))) static void x##_##level(void* context, int64_t begin, int64_t end)                   \
+    {                                                                                                                  \
+        x##_plain(context, begin, end);                                                                                \
+    }
+#define IN_LEVELS(x)                                                                                                   \
+    IN_LEVEL(x, avx2, "avx2")                                                                                          \
+    IN_LEVEL(x, avx512, "avx2,avx512f")                                                                                \
+    static void x(void* context, int64_t begin, int64_t end)                                                           \
+    {                                                                                                                  \
+        const gemm_level level = gemm_used();                                                                          \
+        if (level == GEMM_AVX512) x##_avx512(context, begin, end);                                                     \
+        else if (level == GEMM_AVX2) x##_avx2(context, begin, end);                                                    \
+        else x##_plain(context, begin, end);                                                                           \
+    }
+#else
+#define INLINED static inline
+#define IN_LEVELS(x)                                                                                                   \
+    static void x(void* context, int64_t begin, int64_t end) { x##_plain(context, begin, end); }
+#endif
+
+INLINED float* row_of(mat a, int64_t i) { return a.v + i * a.ld; }
 
 static void for_rows(mat a, void (*body)(void* context, int64_t begin, int64_t end), void* context)
 {
@@ -40,7 +68,7 @@ static dropout dropout_of(const net* n, const ggnn_node* id, uint32_t threshold,
 }
 
 /* v = v * scale where its field says keep, else 0. */
-static void drop_row(float* restrict v, int32_t cols, const dropout* d, int64_t row)
+INLINED void drop_row(float* restrict v, int32_t cols, const dropout* d, int64_t row)
 {
     enum { FIELDS = 512 };
     uint16_t field[FIELDS];
@@ -58,11 +86,12 @@ typedef struct {
     dropout drop;
 } drop_job;
 
-static void drop_rows(void* context, int64_t begin, int64_t end)
+INLINED void drop_rows_plain(void* context, int64_t begin, int64_t end)
 {
     drop_job* job = context;
     for (int64_t i = begin; i < end; i++) drop_row(row_of(job->x, i), job->x.cols, &job->drop, i);
 }
+IN_LEVELS(drop_rows)
 
 void cpu_drop(net* n, mat x, const ggnn_node* id, uint32_t threshold, int32_t l)
 {
@@ -193,13 +222,13 @@ typedef struct {
 } finish_job;
 
 /* Sum of v[j], and of v[j] * w[j]: 16 strided partial sums, folded 8, 4, 2, 1, as ggnn.h's dot. */
-static float fold(float part[16])
+INLINED float fold(float part[16])
 {
     for (int width = 8; width > 0; width /= 2)
         for (int i = 0; i < width; i++) part[i] += part[i + width];
     return part[0];
 }
-static float sum(const float* v, int32_t cols)
+INLINED float sum(const float* v, int32_t cols)
 {
     float part[16] = {0};
     int32_t j = 0;
@@ -208,7 +237,7 @@ static float sum(const float* v, int32_t cols)
     for (int i = 0; j + i < cols; i++) part[i] += v[j + i];
     return fold(part);
 }
-static float dot(const float* v, const float* w, int32_t cols)
+INLINED float dot(const float* v, const float* w, int32_t cols)
 {
     float part[16] = {0};
     int32_t j = 0;
@@ -219,7 +248,7 @@ static float dot(const float* v, const float* w, int32_t cols)
 }
 
 /* Ba, Kiros & Hinton 2016: normed = (h - mean) / sqrt(variance + epsilon); h = normed * gamma + beta. */
-static void normalise(float* restrict h, float* restrict normed, float* inv_deviation, const epilogue* e,
+INLINED void normalise(float* restrict h, float* restrict normed, float* inv_deviation, const epilogue* e,
                       int32_t cols)
 {
     const float *gamma = e->gamma.v.v, *beta = e->beta.v.v;
@@ -231,7 +260,7 @@ static void normalise(float* restrict h, float* restrict normed, float* inv_devi
 }
 
 /* ELU: exp(h) - 1 below 0. */
-static void elu(float* restrict h, int32_t cols)
+INLINED void elu(float* restrict h, int32_t cols)
 {
     enum { PART = 256 };
     float power[PART];
@@ -244,14 +273,14 @@ static void elu(float* restrict h, int32_t cols)
     }
 }
 
-static void activate(float* restrict h, int32_t cols, activation act)
+INLINED void activate(float* restrict h, int32_t cols, activation act)
 {
     if (act == ACTIVATION_RELU)
         for (int32_t j = 0; j < cols; j++) h[j] = h[j] < 0 ? 0 : h[j]; /* NaN stays */
     if (act == ACTIVATION_ELU) elu(h, cols);
 }
 
-static void finish_rows(void* context, int64_t begin, int64_t end)
+INLINED void finish_rows_plain(void* context, int64_t begin, int64_t end)
 {
     finish_job* job = context;
     const epilogue* e = job->e;
@@ -266,6 +295,7 @@ static void finish_rows(void* context, int64_t begin, int64_t end)
         if (e->threshold) drop_row(h, cols, &job->drop, i);
     }
 }
+IN_LEVELS(finish_rows)
 
 static finish_job finish_of(const net* n, mat h, mat x, const epilogue* e)
 {
@@ -299,7 +329,7 @@ void cpu_multiply_finish(net* n, mat h, mat a, mat w, const epilogue* e)
 
 /* dh of row i through dropout and activation. No mask is stored: relu's output is positive exactly where it was kept,
    and ELU's is drawn again; its derivative below 0 is exp(x) = ELU(x) + 1. */
-static void activate_back(const finish_job* job, int64_t i)
+INLINED void activate_back(const finish_job* job, int64_t i)
 {
     const epilogue* e = job->e;
     const float* restrict h = row_of(job->h, i);
@@ -315,7 +345,7 @@ static void activate_back(const finish_job* job, int64_t i)
 
 /* dh of the norm's output becomes that of its input: with g = dh * gamma,
    (g - mean(g) - normed * mean(g * normed)) / deviation. */
-static void normalise_back(float* restrict dh, const float* restrict normed, float inv_deviation,
+INLINED void normalise_back(float* restrict dh, const float* restrict normed, float inv_deviation,
                            const float* restrict gamma, int32_t cols)
 {
     for (int32_t j = 0; j < cols; j++) dh[j] *= gamma[j];
@@ -323,17 +353,17 @@ static void normalise_back(float* restrict dh, const float* restrict normed, flo
     for (int32_t j = 0; j < cols; j++) dh[j] = (dh[j] - mean - normed[j] * slope) * inv_deviation;
 }
 
-static void add_to(float* restrict to, const float* restrict v, int32_t cols)
+INLINED void add_to(float* restrict to, const float* restrict v, int32_t cols)
 {
     for (int32_t j = 0; j < cols; j++) to[j] += v[j];
 }
-static void add_products_to(float* restrict to, const float* restrict v, const float* restrict w, int32_t cols)
+INLINED void add_products_to(float* restrict to, const float* restrict v, const float* restrict w, int32_t cols)
 {
     for (int32_t j = 0; j < cols; j++) to[j] += v[j] * w[j];
 }
 
 /* One segment of rows, which leaves its column sums in three rows of job->sums: of the bias, gamma and beta. */
-static void finish_back_segment(void* context, int64_t segment, int64_t end)
+INLINED void finish_back_segment_plain(void* context, int64_t segment, int64_t end)
 {
     finish_job* job = context;
     const epilogue* e = job->e;
@@ -355,6 +385,7 @@ static void finish_back_segment(void* context, int64_t segment, int64_t end)
         }
     }
 }
+IN_LEVELS(finish_back_segment)
 
 /* d = the segments' sums, in order. */
 static void add_segments(mat d, mat sums, int64_t segments, int which)

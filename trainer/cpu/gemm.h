@@ -50,7 +50,8 @@ typedef enum {
 } gemm_level;
 
 /* Takes this level from now on, for tests and comparisons; without a call the best one is taken. False, and no
-   change, where the CPU or the compiler lacks it. Not to be called while another thread is in gemm(). */
+   change, where the CPU or the compiler lacks it. Not to be called while another thread is in gemm(). The loops of
+   elementwise.c take it, too, with the same bits on each. */
 bool gemm_use(gemm_level level);
 gemm_level gemm_used(void);
 const char* gemm_level_name(gemm_level level);
