@@ -320,8 +320,7 @@ GGNN_HD uint64_t ggnn_mul_high(uint64_t a, uint64_t b);
 // ==== [2] RANDOM: Philox4x32-10 keyed by what is drawn, never by who draws =================================
 // Counter words: block, step, node low 32, purpose:8 | hop:8 | node high 16. Key: the seed. These are
 // cuRAND's words of curand_init(seed, purpose << 56 | hop << 48 | node, (uint64_t)step << 34 | word), block =
-// word / 4, for steps below 2^30. node is in [0, 2^48). Draw j is words 2j (high) and 2j + 1 (low) of its
-// stream. Salmon et al. 2011.
+// word / 4, for steps below 2^30. node is in [0, 2^48). Draw j of a stream: words 2j (high), 2j + 1 (low).
 
 // The purpose of a draw. SAMPLE, EVALUATE and PRESAMPLE draw alike: draw j is the j-th of the node; for the
 // reservoir j = offset - fanout, for A-Res j = offset.
@@ -371,8 +370,7 @@ GGNN_HD ggnn_words ggnn_philox(uint64_t key, uint64_t stream, uint64_t block)
 enum { GGNN_HOP_NUMBERS = 256 };
 typedef char ggnni_hop_numbers_are_256[GGNN_HOP_NUMBERS == 256 ? 1 : -1]; // as a fault's sentence says
 
-// Which stream: hop (or the layer) in [0, GGNN_HOP_NUMBERS), node a global id. ggnn_random and
-// ggnn_draw_below need the same.
+// hop (or the layer) in [0, GGNN_HOP_NUMBERS), node a global id: also of ggnn_random and ggnn_draw_below.
 GGNN_HD uint64_t ggnn_stream(uint32_t purpose, int32_t hop, int64_t node)
 {
     return (uint64_t)purpose << 56 | (uint64_t)(uint32_t)hop << 48 | (uint64_t)node;
@@ -420,8 +418,7 @@ GGNN_HD float ggnn_dropout_scale(uint32_t threshold) { return 65536.0f / (float)
 GGNN_API ggnn_status ggnn_dropout_fields(uint16_t* field, const ggnn_rng* rng, int32_t hop, int64_t node,
                                          uint32_t first, int64_t blocks);
 
-// -log2((draw + 1) / 2^64) with 40 fractional bits, truncated, integers only: so the same on every machine.
-// In [0, 64 * 2^40].
+// -log2((draw + 1) / 2^64) with 40 fractional bits, truncated; by integers: the same on every machine.
 GGNN_HD uint64_t ggnn_neg_log2(uint64_t draw);
 // ggnn_neg_log2, the same bits, several times as fast on a CPU.
 GGNN_API uint64_t ggnn_neg_log2_fast(uint64_t draw);
@@ -488,8 +485,7 @@ typedef struct ggnn_graph {
                              // zeroes it. Threads that call at the same time need one array each
 } ggnn_graph;
 
-// A graph in one CSC: list v is indices[indptr[v] .. indptr[v+1]). weight (num_edges) may be NULL: ones. The
-// arrays must outlive the graph.
+// A graph in one CSC: list v is indices[indptr[v] .. indptr[v+1]). weight NULL: ones. Nothing is copied.
 GGNN_HD ggnn_graph ggnn_graph_plain(const int64_t* indptr, const ggnn_node* indices, const float* weight,
                                     int64_t num_nodes, int64_t num_edges);
 
@@ -590,15 +586,13 @@ GGNN_HD ggnn_graph ggnn_graph_from_lists(const ggnn_lists* lists)
 // Lists from edges src[e] -> dst[e]: list v holds, in input order, the sources of the edges into v (stable).
 // out: num_nodes, num_edges and the arrays are given, and filled; weight and position where not NULL (weight
 // NULL on input: ones). O(N + E) per piece of targets, no workspace. GGNN_ERROR_ID: an id outside [0,
-// num_nodes) (nothing is read or written out of bounds; out is undefined, fault names the edge). out must not
-// overlap the input.
+// num_nodes) (nothing is read or written out of bounds; out is undefined, fault names the edge).
 GGNN_API ggnn_status ggnn_graph_from_coo(ggnn_lists* out, const ggnn_node* src, const ggnn_node* dst,
                                          const float* weight, ggnn_fault* fault);
 
 // Lists of out-neighbours: edge u -> v becomes v -> u. Each list comes sorted by id; of duplicates the
 // earlier list position first. Transposing twice sorts every list, stably. position: as in's, or the index in
 // `in` where that is NULL. GGNN_ERROR_ID also: indptr does not rise from 0 to num_edges (fault: the node).
-// As ggnn_graph_from_coo otherwise.
 GGNN_API ggnn_status ggnn_graph_transpose(ggnn_lists* out, const ggnn_lists* in, ggnn_fault* fault);
 
 // Sorts every list by id, stably, in place; weights and positions go along. O(E log degree).
@@ -615,7 +609,6 @@ typedef GGNN_ENUM { // for ggnn_graph_simplify, combined with |
 // graph; self-loops are taken from `in` alone, so that they are not doubled), then changed as `how` says.
 // Input lists must be sorted by id. Of equal ids in's come first. Where out->indices is NULL only indptr and
 // num_edges are computed: call it twice, with the arrays allocated in between. O(N + E), parallel by rows.
-// out must not overlap the input.
 GGNN_API ggnn_status ggnn_graph_simplify(ggnn_lists* out, const ggnn_lists* in, const ggnn_lists* reverse,
                                          int how);
 
@@ -709,10 +702,9 @@ GGNN_HD int ggnn_walks_valid(ggnn_walks how);
 GGNN_API ggnn_status ggnn_random_walk(ggnn_node* visited, const ggnn_graph* g, const ggnn_walks* how,
                                       const ggnn_rng* rng, int32_t hop, ggnn_node node, ggnn_node* bad);
 
-// PinSAGE neighbours from visited nodes (count of them, -1 ignored, `node` itself ignored): the `top` most
-// visited (all when top < 0), ordered by falling visits, ties by smaller id. Returns how many: id and visits
-// have room for min(top, count), or count; -2: an argument is out of range. workspace: 16 bytes per visit.
-// visited and id may be the same.
+// PinSAGE neighbours from `count` visited nodes (-1 and `node` itself are ignored): the `top` most visited
+// (all when top < 0), by falling visits, ties by smaller id. Returns how many: id and visits have room for
+// min(top, count), or count; -2: an argument is out of range. workspace: 16 bytes a visit. id may be visited.
 GGNN_API int64_t ggnn_walk_neighbors(ggnn_node* id, float* visits, const ggnn_node* visited, int64_t count,
                                      int64_t top, ggnn_node node, void* workspace);
 
@@ -756,8 +748,7 @@ GGNN_HD ggnn_unique_kind ggnn_unique_choose(int64_t num_nodes)
 // Direct: 4 N bytes, N <= 2^48; hash: 8 (NODE64: 16) bytes per slot, a power of two >= 2 max_ids slots.
 // max_ids < 2^31; above num_nodes it counts as num_nodes.
 GGNN_API size_t ggnn_unique_bytes(ggnn_unique_kind kind, int64_t num_nodes, int64_t max_ids);
-// The object at the start of memory (of _bytes; aligned as malloc's, to 64 bytes is best), cleared, ready.
-// NULL when memory is NULL.
+// The object at the start of memory (of _bytes; aligned as malloc's, to 64 bytes is best), cleared; or NULL.
 GGNN_API ggnn_unique* ggnn_unique_init(void* memory, ggnn_unique_kind kind, int64_t num_nodes,
                                        int64_t max_ids);
 // Starts a batch: forgets all ids. O(1), but for one clearing every 2^31 ids.
@@ -848,8 +839,7 @@ typedef struct ggnn_batch {
 } ggnn_batch;
 
 // The bounds by which both headers plan a batch: sets how, num_nodes, num_edges, max_ids, each size's max.
-// Targets are distinct, so that the edges without replacement are at most all of the graph's.
-// O(hops). Fails as ggnn_batch_new.
+// Targets are distinct: edges without replacement are at most all the graph's. Fails as ggnn_batch_new.
 GGNN_HD ggnn_status ggnn_batch_bound(ggnn_batch* b, const ggnn_graph* g, const ggnn_sampling* how,
                                      int64_t max_seeds);
 
@@ -868,8 +858,7 @@ GGNN_API void        ggnn_batch_free(ggnn_batch* b);
 GGNN_API ggnn_status ggnn_batch_plan(ggnn_batch* b, const ggnn_graph* g, const ggnn_sampling* how,
                                      int64_t max_seeds, ggnn_unique* shared);
 // Step 2 of 2: lays the batch, and its own table, out in memory of b->bytes, aligned as malloc's (to 64 bytes
-// is best). A copy of a batch that is laid out again has a table of its own. GGNN_ERROR_ARGUMENT: memory is
-// NULL, or b was not planned.
+// is best). A copy that is laid out again has a table of its own. GGNN_ERROR_ARGUMENT: b was not planned.
 GGNN_API ggnn_status ggnn_batch_init(ggnn_batch* b, void* memory);
 
 // A mini-batch: the seeds, then every hop. g has the N and E that the batch was planned for, else
@@ -904,9 +893,8 @@ GGNN_API ggnn_status ggnn_batch_validate(const ggnn_batch* b, ggnn_fault* fault)
 GGNN_API ggnn_status ggnn_block_whole(ggnn_block* b, const ggnn_graph* g, int64_t* counts, int32_t* copy);
 
 // The transpose: sources become targets, ascending edge order within a list, edge = index in b. Backward is
-// the same op on it. _init lays t out in memory for any block within the maxima, each < 2^31. No workspace;
-// O(num_src + num_edges): up to four pieces of sources, each of which reads all edges twice. b must have
-// indices. t->id is b's.
+// the same op on it. _init lays t out in memory for any block within the maxima, each < 2^31. t->id is b's.
+// O(num_src + num_edges), in up to 16 pieces of sources, each of which reads all edges twice. No workspace.
 GGNN_API size_t ggnn_block_transpose_bytes(int64_t max_dst, int64_t max_src, int64_t max_edges);
 GGNN_API ggnn_status ggnn_block_transpose_init(ggnn_block* t, int64_t max_dst, int64_t max_src,
                                                int64_t max_edges, void* memory);
@@ -936,9 +924,8 @@ GGNN_HD ggnn_store ggnn_store_plain(const void* rows, int64_t num_rows, int32_t 
 // The address of row v, in a part, the host tier or the cache. v must be in [0, N).
 GGNN_HD const void* ggnn_row(const ggnn_store* s, int64_t v);
 
-// Rows by pointer table: out[i,:] = row id[i], converted to `as`. ids must be in range. O(n * width), one
-// pass, parallel by rows. out (n, width), ld_out >= width in elements of `as`, overwritten; padding beyond
-// width is not written.
+// Rows by pointer table: out[i,:] = row id[i], converted to `as`. ids must be in range. O(n * width),
+// parallel by rows. out (n, width), ld_out >= width in elements of `as`; padding beyond width is not written.
 GGNN_API ggnn_status ggnn_gather(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
                                  const ggnn_node* id, int64_t n);
 // The same of edge rows, row p that of the edge at position p: out[i,:] = row position[i] (block->position).
@@ -1024,8 +1011,7 @@ typedef GGNN_ENUM { GGNN_EDGE_COPY, GGNN_EDGE_TIMES, GGNN_EDGE_PLUS } ggnn_messa
 //   edge[e,:] (PLUS), rounded. edge: what ggnn_gather_edges gathers by block->position, or any (E, width).
 //   MAX and MIN take COPY and PLUS. scale.self adds inp[v,:] times it: not with COPY.
 // Backward of inp: TIMES, SUM: this call on the transpose, with dout in place of inp and scale's src and dst
-// swapped. PLUS: that of ggnn_spmm, ggnn_spmm_back_arg. Of edge: ggnn_spmm_edges_back. O(E * width). out must
-// not overlap the inputs.
+// swapped. PLUS: that of ggnn_spmm, ggnn_spmm_back_arg. Of edge: ggnn_spmm_edges_back. O(E * width).
 GGNN_API ggnn_status ggnn_spmm_edges(
     float*            out,     // (num_dst, width)   overwritten
     int64_t           ld_out,  //
@@ -1044,8 +1030,7 @@ GGNN_API ggnn_status ggnn_spmm_edges(
 
 // Its backward, of the edges' rows: dedge[e,:] = (weight[e, head] * (src[u] * dst[v])) * g for e = (u, v),
 // where g = dout[v,:] (COPY, PLUS) or inp[u,:] * dout[v,:] (TIMES); each product is rounded. MEAN: dst =
-// 1/|N(v)|, ggnn_scale_mean. MAX, MIN: arg as forward left it; columns that did not take e are 0. scale.self
-// has no part in it. O(E * width).
+// 1/|N(v)|, ggnn_scale_mean. MAX, MIN: arg of forward; columns that did not take e are 0. O(E * width).
 GGNN_API ggnn_status ggnn_spmm_edges_back(
     float*            dedge,    // (num_edges, width) overwritten
     int64_t           ld_dedge, //
@@ -1105,8 +1090,7 @@ GGNN_API ggnn_status ggnn_edge_softmax(float* out, const ggnn_block* b, const fl
 GGNN_API ggnn_status ggnn_edge_softmax_back(float* dlogit, const ggnn_block* b, const float* out,
                                             const float* dout, int32_t heads);
 
-// 2^x, our own: the same bits on every machine and in every instruction set; relative error < 2e-7; 0 below
-// -126, +inf from 128 on, NaN for NaN.
+// 2^x, the same bits on every machine; relative error < 2e-7; 0 below -126, +inf from 128 on, NaN for NaN.
 GGNN_API float ggnn_exp2(float x);
 // log2 of x >= 1, our own: the same bits on every machine; absolute error < 3e-7; +inf for +inf, NaN for NaN.
 GGNN_API float ggnn_log2(float x);
@@ -1123,8 +1107,7 @@ typedef struct ggnn_attention {      // zero-initialise: LeakyReLU 0, no dropout
 } ggnn_attention;
 
 // Per-head scores el[u,k] = z[u, head k] . att[k,:] of n rows: el (n, heads), att (heads, width / heads).
-// Backward adds del (x) att to dz and overwrites datt with the sum over rows of del * z: sums of 256 rows
-// each, added in row order.
+// Backward adds del (x) att to dz and overwrites datt with the sum over rows of del * z, 256 rows at a time.
 GGNN_API ggnn_status ggnn_scores(float* el, const float* z, int64_t ld_z, const float* att, int64_t n,
                                  int32_t heads, int32_t width);
 GGNN_API ggnn_status ggnn_scores_back(float* dz, int64_t ld_dz, float* datt, const float* del, const float* z,
@@ -1597,8 +1580,7 @@ GGNN_HD void ggnni_pack_header(ggnni_packed* header, ggnn_batch* to, const ggnn_
     header->magic = GGNNI_PACKED;
     header->how = b->how;
     header->how.keep &= ~GGNN_KEEP_TRANSPOSES;
-    header->num_nodes = b->num_nodes;
-    header->num_edges = b->num_edges;
+    header->num_nodes = b->num_nodes, header->num_edges = b->num_edges;
     header->num_hops = b->num_hops;
     header->seeds = *b->num_seeds.n;
     header->length[0] = *b->hop[0].num_dst.n;
@@ -1658,9 +1640,7 @@ GGNN_HD const char* ggnni_bound_hop(ggnn_batch* b, int32_t h)
     if (ggnni_is_global(how, h)) src = dst;
     if (how->max_src[h] && src > how->max_src[h]) src = how->max_src[h] > dst ? how->max_src[h] : dst;
     if (src > INT32_MAX) return "a hop may have 2^31 sources or more: max_src allows less";
-    hop->num_dst.max = dst;
-    hop->num_src.max = src;
-    hop->num_edges.max = edges;
+    hop->num_dst.max = dst, hop->num_src.max = src, hop->num_edges.max = edges;
     b->max_ids = src;
     return 0;
 }
@@ -1673,8 +1653,7 @@ GGNN_HD ggnn_status ggnn_batch_bound(ggnn_batch* b, const ggnn_graph* g, const g
     if (!what) {
         b->how = *how;
         b->how.walk = ggnn_walks_or_default(how->walk);
-        b->num_nodes = g->num_nodes;
-        b->num_edges = g->num_edges;
+        b->num_nodes = g->num_nodes, b->num_edges = g->num_edges;
         b->num_seeds.max = max_seeds;
         while (!what && h + 1 < how->num_hops) what = ggnni_bound_hop(b, ++h);
     }
@@ -1871,11 +1850,11 @@ static int64_t ggnni_list_pieces(const ggnn_block* b, int32_t width)
 // The first list of `hub` edges or more from v on; num_dst: there is none. Such hold a multiple of `hub`.
 static int64_t ggnni_next_hub(const ggnn_block* b, int64_t v, int64_t hub)
 {
-    for (; v < *b->num_dst.n; v++) {
+    for (; hub < INT64_MAX && v < *b->num_dst.n; v++) {
         v = ggnni_list_at(b, (b->indptr[v] + v) / hub * hub + hub + 1, 1) - 1;
-        if (b->indptr[v + 1] - b->indptr[v] >= hub) break;
+        if (b->indptr[v + 1] - b->indptr[v] >= hub) return v;
     }
-    return v;
+    return *b->num_dst.n;
 }
 
 // What is done to things [begin, end). No two write the same element, so results do not depend on the pieces.
@@ -2063,9 +2042,7 @@ static int64_t ggnni_sort_find(ggnni_found_edges* found, const ggnni_sort* s, in
     end = ggnni_min(end, e + 256 - n);
     for (; e < end; e++) {
         int64_t k = ggnni_key(s, e);
-        found->edge[n] = e;
-        found->row[n] = row;
-        found->key[n] = k;
+        found->edge[n] = e, found->row[n] = row, found->key[n] = k;
         n += (k >= first) & (k < last);
     }
     found->n = n;
@@ -2169,9 +2146,7 @@ static void ggnni_check_ids_piece(void* context, int64_t piece, int64_t end)
 static ggnn_status ggnni_check_ids(const ggnn_node* id, int64_t n, int64_t num_nodes, ggnn_fault* fault)
 {
     ggnni_check check;
-    check.id = id;
-    check.n = n;
-    check.num_nodes = num_nodes;
+    check.id = id, check.n = n, check.num_nodes = num_nodes;
     return ggnni_check_run(&check, n, ggnni_check_ids_piece, fault);
 }
 
@@ -2485,10 +2460,7 @@ static void ggnni_sort_list(ggnn_lists* lists, int64_t begin, int64_t n, ggnni_p
     int64_t    sorted = 1;
     while (sorted < n && id[sorted - 1] <= id[sorted]) sorted++;
     if (sorted >= n) return;
-    for (int64_t i = 0; i < n; i++) {
-        pair[i].key = id[i];
-        pair[i].from = begin + i;
-    }
+    for (int64_t i = 0; i < n; i++) pair[i].key = id[i], pair[i].from = begin + i;
     ggnni_sort_pairs(pair, n);
     for (int64_t i = 0; i < n; i++) id[i] = (ggnn_node)pair[i].key;
     if (lists->weight) { // the keys are written: their place takes the weights on their way
@@ -2970,8 +2942,7 @@ static void ggnni_unique_describe(ggnn_unique* seen, ggnn_unique_kind kind, int6
                                   int64_t max_ids)
 {
     memset(seen, 0, sizeof *seen);
-    seen->kind = kind;
-    seen->num_nodes = num_nodes;
+    seen->kind = kind, seen->num_nodes = num_nodes;
     seen->max_ids = ggnni_min(max_ids, num_nodes);
     seen->mask = (uint64_t)ggnni_unique_slots(seen->max_ids) - 1;
 }
@@ -3256,8 +3227,7 @@ GGNN_API ggnn_status ggnn_batch_plan(ggnn_batch* b, const ggnn_graph* g, const g
     if (shared && (shared->num_nodes != g->num_nodes || shared->max_ids < b->max_ids))
         return ggnni_fault(&b->fault, GGNN_ERROR_ARGUMENT,
                            "the shared table is for another number of nodes, or for too few ids", -1, -1);
-    b->shared = shared;
-    b->bytes = ggnni_carve_batch(b, NULL);
+    b->shared = shared, b->bytes = ggnni_carve_batch(b, NULL);
     return GGNN_OK;
 }
 
@@ -4650,6 +4620,14 @@ static void ggnni_spmm_piece(void* context, int64_t begin, int64_t end)
     GGNNI_STREAMED();
 }
 
+// A list makes a piece two fifths longer at most; a thread has eight. Of longer ones, hubs, segments are
+// reduced side by side, each as if it were a list, and joined in order.
+static int64_t ggnni_hub(const ggnn_block* b, int32_t width)
+{
+    const int64_t pieces = ggnni_list_pieces(b, width);
+    return pieces == 1 ? INT64_MAX : ggnni_max(4 * GGNNI_SEGMENT, 2 * ggnni_work(b) / (5 * pieces));
+}
+
 // The greatest of segments join those before them, as if list v's entries were seen one by one.
 static void ggnni_join_greatest(const ggnni_spmm* s, int64_t v, const ggnni_spmm* segments)
 {
@@ -4665,24 +4643,22 @@ static void ggnni_join_greatest(const ggnni_spmm* s, int64_t v, const ggnni_spmm
     }
 }
 
-// A list makes a piece two fifths longer at most; a thread has eight. Of longer ones, hubs, up to 256
-// segments are reduced at a time, each as if it were a list, and joined in order.
 static void ggnni_reduce_hubs(ggnni_spmm* s, float* sum, int32_t* arg, int64_t room)
 {
     const int32_t width = s->heads * s->width, greatest = s->how == GGNN_MAX || s->how == GGNN_MIN;
-    const int64_t dst = *s->b->num_dst.n, pieces = ggnni_list_pieces(s->b, width);
+    const int64_t dst = *s->b->num_dst.n, hub = ggnni_hub(s->b, width);
     const int64_t half = room / 2, most = (greatest ? half : room) / width; // an arg for each of the greatest
     int64_t       indptr[GGNNI_SEGMENT + 1], n;
     ggnn_block    segments = *s->b;
     ggnni_spmm    pass = *s;
     s->hub = pass.hub = INT64_MAX;
-    if (most < 16 || pieces == 1) return;
-    s->hub = ggnni_max(4 * GGNNI_SEGMENT, 2 * ggnni_work(s->b) / (5 * pieces));
+    if (most < 16) return;
+    s->hub = hub;
     segments.indptr = indptr, segments.num_dst.n = &n;
     pass.b = &segments, pass.out = sum, pass.ld_out = width;
     pass.arg = s->arg ? arg + half : NULL, pass.ld_arg = width;
     pass.how = greatest ? s->how : GGNN_SUM, pass.scale.dst = pass.scale.self = NULL;
-    for (int64_t v = ggnni_next_hub(s->b, 0, s->hub); v < dst; v = ggnni_next_hub(s->b, v + 1, s->hub)) {
+    for (int64_t v = ggnni_next_hub(s->b, 0, hub); v < dst; v = ggnni_next_hub(s->b, v + 1, hub)) {
         const int64_t edges = s->b->indptr[v + 1] - s->b->indptr[v];
         const float   mean = s->how == GGNN_MEAN ? 1.0f / (float)edges : 1.0f;
         float*        out = s->out + v * s->ld_out;
@@ -5233,9 +5209,7 @@ static void ggnni_scores_datt(void* context, int64_t piece, int64_t past)
     int32_t             in_turn[GGNNI_SEGMENT];
     for (int32_t i = 0; i < GGNNI_SEGMENT; i++) in_turn[i] = i;
     memset(s->datt + first, 0, (size_t)(end - first) * sizeof *s->datt);
-    rows.index = in_turn;
-    rows.stride = s->heads;
-    rows.keep = ggnni_ones;
+    rows.index = in_turn, rows.stride = s->heads, rows.keep = ggnni_ones;
     for (int64_t u = 0; u < s->n; u += rows.n) {
         rows.n = ggnni_segment_length(s->n - u);
         for (int32_t c = first; c < end; c += rows.width) { // head by head
@@ -5293,6 +5267,7 @@ typedef struct {
     int32_t            width;          // of a head
     uint32_t           threshold;      // of dropout,
     float              kept;           // and the factor of what it leaves
+    int64_t            hub;            // lists of so many edges are ggnni_gat_hubs'
     const ggnni_loops* loops;
 } ggnni_gat;
 
@@ -5313,7 +5288,7 @@ static ggnni_gat ggnni_gat_of(const ggnn_gat_layer* y)
 {
     ggnni_gat s;
     memset(&s, 0, sizeof s);
-    s.y = *y, s.b = y->block, s.width = y->width / y->heads;
+    s.y = *y, s.b = y->block, s.width = y->width / y->heads, s.hub = INT64_MAX;
     s.threshold = ggnn_dropout_threshold(y->how.dropout), s.kept = ggnn_dropout_scale(s.threshold);
     s.loops = ggnni_choose_loops();
     return s;
@@ -5379,36 +5354,119 @@ static void ggnni_gat_powers(const ggnni_gat* s, float* power, float* most, floa
     s->loops->exp2(power, n, most);
 }
 
-static void ggnni_gat_row(const ggnni_gat* s, ggnni_reader* reader, int64_t v)
+typedef struct { // of target v's entries before `first`; of a hub's segment: of those from `first` on
+    int64_t v, first;
+    float   er[16], most[16], sum[16];
+    float*  out;   // NULL: only the greatest are looked for
+    int     alone; // a hub's segment, to be joined to those before
+} ggnni_gat_sums;
+
+static void ggnni_gat_begin(const ggnni_gat* s, ggnni_gat_sums* at, int64_t v)
 {
-    const int64_t n = s->b->indptr[v + 1] - s->b->indptr[v] + 1, at = v * s->y.heads + s->head;
-    float  power[GGNNI_HEADS * GGNNI_SEGMENT], most[16], er[16], sum[16] = {0}, keep[16], inv[16];
+    const float* er = s->y.er + v * s->y.heads + s->head;
+    at->v = v, at->first = at->alone = 0, at->out = s->y.out + v * s->y.ld_out + s->head * s->width;
+    for (int32_t k = 0; k < 16; k++) at->most[k] = -INFINITY, at->sum[k] = 0;
+    for (int32_t k = 0; k < s->lanes; k++) at->er[k] = k < s->pass ? er[k] : 0;
+    ggnni_repeat_heads(at->er, s->lanes);
+}
+
+// The segment of v's entries from `first` on, of which entry 0 is v; 0: none is left.
+GGNNI_INLINE int ggnni_gat_segment(const ggnni_gat* s, ggnni_reader* reader, ggnni_gat_sums* at)
+{
+    float      power[GGNNI_HEADS * GGNNI_SEGMENT], keep[16], inv[16];
     ggnni_rows rows = ggnni_rows_of(reader->source, GGNN_F32, s->pass, s->width);
-    rows.coef = power;
-    rows.stride = s->lanes;
-    for (int32_t k = 0; k < 16; k++) most[k] = -INFINITY;
-    for (int32_t k = 0; k < s->lanes; k++) er[k] = k < s->pass ? s->y.er[at + k] : 0;
-    ggnni_repeat_heads(er, s->lanes);
-    for (int64_t first = 0; ggnni_segment(&rows, reader, v, first); first += rows.n) {
-        ggnni_gat_powers(s, power, most, keep, er, &rows, v, first);
-        ggnni_sum_heads(sum, keep, power, rows.n, s->lanes);
-        for (int32_t k = 0; k < s->pass; k++) inv[k] = 1.0f / sum[k];
-        if (s->threshold) ggnni_gat_drop(s, power, v, first, rows.n);
-        rows.keep = first ? keep : NULL;
-        rows.factor = first + rows.n == n ? inv : NULL;
-        s->loops->sum(s->y.out + v * s->y.ld_out + s->head * s->width, &rows);
-    }
-    for (int32_t k = 0; k < s->pass; k++) s->y.lse[at + k] = most[k] + ggnn_log2(sum[k]);
+    rows.coef = power, rows.stride = s->lanes;
+    if (!ggnni_segment(&rows, reader, at->v, at->first)) return 0;
+    ggnni_gat_powers(s, power, at->most, keep, at->er, &rows, at->v, at->first);
+    if (!at->out) return 1;
+    ggnni_sum_heads(at->sum, keep, power, rows.n, s->lanes);
+    for (int32_t k = 0; k < s->pass; k++) inv[k] = 1.0f / at->sum[k];
+    if (s->threshold) ggnni_gat_drop(s, power, at->v, at->first, rows.n);
+    rows.keep = at->first && !at->alone ? keep : NULL;
+    at->first += rows.n;
+    rows.factor = s->b->indptr[at->v] + at->first > s->b->indptr[at->v + 1] && !at->alone ? inv : NULL;
+    s->loops->sum(at->out, &rows);
+    return 1;
+}
+
+static void ggnni_gat_end(const ggnni_gat* s, const ggnni_gat_sums* at)
+{
+    float* lse = s->y.lse + at->v * s->y.heads + s->head;
+    for (int32_t k = 0; k < s->pass; k++) lse[k] = at->most[k] + ggnn_log2(at->sum[k]);
+}
+
+static void ggnni_gat_reader(const ggnni_gat* s, ggnni_reader* reader)
+{
+    ggnni_reader_init(reader, s->b, ggnni_matrix(s->y.z + s->head * s->width, s->y.ld_z), *s->b->num_dst.n,
+                      s->pass * s->width * (int64_t)sizeof(float));
 }
 
 static void ggnni_gat_piece(void* context, int64_t begin, int64_t end)
 {
     const ggnni_gat* s = (const ggnni_gat*)context;
-    int64_t          pass = s->pass * s->width, first = s->head * s->width;
     ggnni_reader     reader;
-    ggnni_reader_init(&reader, s->b, ggnni_matrix(s->y.z + first, s->y.ld_z), end,
-                      pass * (int64_t)sizeof(float));
-    for (int64_t v = begin; v < end; v++) ggnni_gat_row(s, &reader, v);
+    ggnni_gat_sums   at;
+    ggnni_gat_reader(s, &reader);
+    for (int64_t v = begin; v < end; v++) {
+        if (s->b->indptr[v + 1] - s->b->indptr[v] >= s->hub) continue;
+        ggnni_gat_begin(s, &at, v);
+        while (ggnni_gat_segment(s, &reader, &at)) continue;
+        ggnni_gat_end(s, &at);
+    }
+}
+
+typedef struct {
+    const ggnni_gat* s;
+    ggnni_gat_sums   of[64]; // segments
+} ggnni_gat_hub;
+
+static void ggnni_gat_hub_piece(void* context, int64_t i, int64_t end)
+{
+    ggnni_gat_hub* hub = (ggnni_gat_hub*)context;
+    ggnni_reader   reader;
+    ggnni_gat_reader(hub->s, &reader);
+    for (; i < end; i++) ggnni_gat_segment(hub->s, &reader, &hub->of[i]);
+}
+
+// The greatest of each segment, then its sums under the greatest of itself and those before it.
+GGNNI_APART void ggnni_gat_hubs(ggnni_gat* s)
+{
+    const int32_t  width = s->pass * s->width, none = 0;
+    const int64_t  most = ggnni_min((1 << 13) / width, 64), dst = *s->b->num_dst.n;
+    float          out[1 << 13], keep[16];
+    ggnni_gat_hub  hub;
+    ggnni_gat_sums all, *of = hub.of;
+    ggnni_rows     rows = ggnni_rows_of(ggnni_matrix(out, width), GGNN_F32, s->pass, s->width);
+    hub.s = s, rows.n = 1, rows.index = &none;
+    s->hub = most < 16 ? INT64_MAX : ggnni_hub(s->b, s->pass * (s->width + 8));
+    for (int64_t v = ggnni_next_hub(s->b, 0, s->hub); v < dst; v = ggnni_next_hub(s->b, v + 1, s->hub)) {
+        const int64_t edges = s->b->indptr[v + 1] - s->b->indptr[v];
+        ggnni_gat_begin(s, &all, v);
+        for (int64_t n = 0; all.first <= edges; all.first += n * GGNNI_SEGMENT) {
+            for (n = 0; n < most && all.first + n * GGNNI_SEGMENT <= edges; n++) {
+                of[n] = all;
+                of[n].first += n * GGNNI_SEGMENT, of[n].out = NULL, of[n].alone = 1;
+            }
+            ggnni_run(n, n, ggnni_gat_hub_piece, &hub);
+            for (int64_t i = 0; i < n; i++) {
+                for (int32_t k = 0; i && k < 16; k++)
+                    if (of[i - 1].most[k] > of[i].most[k]) of[i].most[k] = of[i - 1].most[k];
+                memset(of[i].sum, 0, sizeof of[i].sum);
+                of[i].out = out + i * width;
+            }
+            ggnni_run(n, n, ggnni_gat_hub_piece, &hub);
+            for (int64_t i = 0; i < n; i++) {
+                for (int32_t k = 0; k < s->lanes; k++) keep[k] = ggnn_exp2(all.most[k] - of[i].most[k]);
+                rows.keep = all.first + i ? keep : NULL, rows.base = (const char*)of[i].out;
+                s->loops->sum(all.out, &rows);
+                ggnni_sum_heads(all.sum, rows.keep ? keep : ggnni_ones, of[i].sum, 1, s->lanes);
+                memcpy(all.most, of[i].most, sizeof all.most);
+            }
+        }
+        for (int32_t k = 0; k < s->pass; k++)
+            s->loops->blend(all.out + k * s->width, 1.0f / all.sum[k], 0.0f, NULL, GGNN_F32, s->width);
+        ggnni_gat_end(s, &all);
+    }
 }
 
 // Runs body over pieces of b's lists, for GGNNI_HEADS heads at a time.
@@ -5417,6 +5475,7 @@ static void ggnni_gat_run(ggnni_gat* s, ggnni_body* body, const ggnn_block* b)
     for (s->head = 0; s->head < s->y.heads; s->head += GGNNI_HEADS) {
         s->pass = (int32_t)ggnni_min(s->y.heads - s->head, GGNNI_HEADS);
         for (s->lanes = 1; s->lanes < s->pass;) s->lanes *= 2;
+        if (body == ggnni_gat_piece) ggnni_gat_hubs(s);
         ggnni_run_lists(b, s->pass * (s->width + 8), body, s);
     }
 }
@@ -5547,8 +5606,7 @@ static void ggnni_gat_back_row(const ggnni_gat* s, ggnni_reader* reader, int64_t
     float*       dz = s->dz + u * s->ld_dz + s->head * s->width;
     ggnni_rows   rows = ggnni_rows_of(reader->source, GGNN_F32, s->pass, s->width);
     ggnni_sum    del[GGNNI_HEADS], none = {0, 0, 0};
-    rows.coef = coef;
-    rows.stride = s->pass;
+    rows.coef = coef, rows.stride = s->pass;
     for (int32_t k = 0; k < s->pass; k++) del[k] = none;
     memset(dz, 0, (size_t)(s->pass * s->width) * sizeof *dz); // of a list without entries
     for (int64_t first = 0; ggnni_segment(&rows, reader, u, first); first += rows.n) {
@@ -5661,8 +5719,7 @@ GGNNI_INLINE GGNNI_F GGNNI_V(ggnni_lane_load)(const float* lanes, int vector)
 GGNNI_INLINE void GGNNI_V(ggnni_store)(float* out, GGNNI_F x) { *(GGNNI_V(ggnni_float_at)*)out = x; }
 
 // Where the `count` vectors of a group of `left` columns begin. Only those past two thirds can meet the row's
-// end, as a group is chosen to be the least that holds what is left; so the others' places are known when
-// this is compiled.
+// end, as a group is the least that holds what is left: the others' places are known when this is compiled.
 GGNNI_INLINE void GGNNI_V(ggnni_columns)(int64_t* at, int count, int32_t left)
 {
     GGNNI_UNROLL
@@ -5673,8 +5730,7 @@ GGNNI_INLINE void GGNNI_V(ggnni_columns)(int64_t* at, int count, int32_t left)
 }
 
 // How many vectors the next group has: as few as hold what is left, `most` at most, one of the counts that
-// have a loop; never so many that less than a vector is left, for whose columns the next would have to go
-// back into this group's.
+// have a loop; never so many that less than a vector is left: the next would go back into these columns.
 GGNNI_INLINE int GGNNI_V(ggnni_group)(int32_t left, int most)
 {
     const int32_t count = (left + GGNN_SIMD_WIDTH - 1) / GGNN_SIMD_WIDTH;

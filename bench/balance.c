@@ -20,13 +20,16 @@ enum { PARTS = 64 }; /* of ggnn_parallel_for */
 static double work_of(const ggnni_job* job, int64_t i)
 {
     const ggnni_spmm* s = job->body == ggnni_spmm_piece || job->body == ggnni_messages_piece ? job->context : NULL;
+    const ggnni_gat* gat = job->body == ggnni_gat_piece ? job->context : NULL;
     const ggnn_block* b = s ? s->b : job->lists;
     const ggnni_range piece = ggnni_job_piece(job, i);
+    const int64_t hub = s ? s->hub : gat ? gat->hub : INT64_MAX;
+    if (job->body == ggnni_gat_hub_piece) return GGNNI_SEGMENT;
     if (!b) return (double)(piece.end - piece.begin);
     double work = 0;
     for (int64_t v = piece.begin; v < piece.end; v++) {
         const int64_t edges = b->indptr[v + 1] - b->indptr[v];
-        work += !s || edges < s->hub ? (double)(edges + 1) : 1;
+        work += edges < hub ? (double)(edges + 1) : 1;
     }
     return work;
 }
@@ -76,9 +79,14 @@ double balance_counted(balance_of op, const int64_t* indptr, const int32_t* indi
         b.indices = (int32_t*)(uintptr_t)indices;
         threads_counted = threads;
         busiest_work = all_work = 0;
+        ggnn_gat_layer layer;
+        memset(&layer, 0, sizeof layer);
+        layer.block = &b, layer.heads = 1, layer.width = width, layer.z = inp, layer.ld_z = width;
+        layer.out = out, layer.ld_out = width, layer.el = layer.er = layer.lse = inp;
         const ggnn_reduce how = op == BALANCE_MAX ? GGNN_MAX : GGNN_SUM;
         const ggnn_status status =
-            op == BALANCE_DOT        ? ggnn_sddmm(out, GGNN_DOT, &b, inp, width, inp, width, 1, width)
+            op == BALANCE_GAT        ? ggnn_gat(&layer)
+            : op == BALANCE_DOT      ? ggnn_sddmm(out, GGNN_DOT, &b, inp, width, inp, width, 1, width)
             : op == BALANCE_MESSAGES ? ggnn_spmm_edges(out, width, NULL, how, GGNN_EDGE_COPY, &b, NULL, NULL, 1, NULL, 0, inp,
                                                        width, width)
                                      : ggnn_spmm(out, width, NULL, how, &b, NULL, NULL, 1, inp, width, width);

@@ -134,15 +134,15 @@ static bool threads_of_sparse(bench* b, work* w, int64_t rows)
 /* Of the graph, on machines that nobody has here. */
 static bool balance(bench* b)
 {
-    static const int32_t width[] = {32, 128, 32, 32, 32}, threads[] = {8, 64, 256};
-    static const balance_of op[] = {BALANCE_SUM, BALANCE_SUM, BALANCE_MAX, BALANCE_DOT, BALANCE_MESSAGES};
-    static const char* const name[] = {"sum", "sum", "max", "dot", "edge rows"};
-    bench_table t = {.label = "counted", .what = "SpMM and SDDMM of the graph, work of the busiest thread beside the mean", .unit = "times", .columns = 3,
+    static const int32_t width[] = {32, 128, 32, 32, 32, 128}, threads[] = {8, 64, 256};
+    static const balance_of op[] = {BALANCE_SUM, BALANCE_SUM, BALANCE_MAX, BALANCE_DOT, BALANCE_MESSAGES, BALANCE_GAT};
+    static const char* const name[] = {"sum", "sum", "max", "dot", "edge rows", "attention"};
+    bench_table t = {.label = "counted", .what = "operations of the graph, work of the busiest thread beside the mean", .unit = "times", .columns = 3,
                      .column = {"8 threads", "64 threads", "256 threads"}};
     int64_t counts[3];
     ggnn_block whole;
     if (!bench_graph_of(b) || !cpu_whole_graph(b, &whole, counts)) return false;
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 6; i++) {
         char row[20];
         double is[3];
         for (int k = 0; k < 3; k++)

@@ -675,6 +675,7 @@ typedef struct {
     float *       x, *out, *weight;
     int32_t*      arg;
     int           op, level;
+    ggnn_gat_layer layer;
 } stack_job;
 
 enum { STACK = 1 << 19, STACK_WIDTH = 64 };
@@ -705,6 +706,7 @@ static void* run_on_stack(void* context)
     case 3: ggnn_spmm_edges(s->out, STACK_WIDTH, NULL, GGNN_SUM, GGNN_EDGE_TIMES, b, NULL, s->weight, 16, s->x, STACK_WIDTH, s->x, STACK_WIDTH, STACK_WIDTH); break;
     case 4: ggnn_sddmm(s->out, GGNN_DOT, b, s->x, STACK_WIDTH, s->x, STACK_WIDTH, 16, STACK_WIDTH); break;
     case 5: ggnn_edge_softmax(s->out, b, s->weight, 16); break;
+    case 7: ggnn_gat(&s->layer); break;
     case 6: ggnn_aggregate(s->out, STACK_WIDTH, GGNN_SUM, b, NULL, s->weight, 16, &s->rows.store); break;
     default: break; /* none: what a thread needs itself */
     }
@@ -742,10 +744,13 @@ TEST(no_op_takes_100_KiB_of_a_stack)
     s.weight = test_floats(s.r->edges * 16);
     s.arg = (int32_t*)test_memory(s.r->dst * STACK_WIDTH * 4);
     stored_rows_init(&s.rows, s.r->num_nodes, STACK_WIDTH, GGNN_F16);
+    s.layer.block = &s.r->b, s.layer.heads = 16, s.layer.width = STACK_WIDTH, s.layer.how.slope = .2f;
+    s.layer.z = s.x, s.layer.ld_z = STACK_WIDTH, s.layer.el = s.layer.er = s.weight, s.layer.lse = s.weight + s.r->edges * 8;
+    s.layer.out = s.out, s.layer.ld_out = STACK_WIDTH;
     for (s.level = 0; s.level <= forms_best(); s.level++) {
         s.op = 0;
         const int64_t itself = stack_taken(&s);
-        for (s.op = 1; s.op <= 6; s.op++) {
+        for (s.op = 1; s.op <= 7; s.op++) {
             const int64_t taken = stack_taken(&s) - itself;
             if (!CHECK(taken < 100 << 10 && (s.op > 3 || taken > 30 << 10))) printf("  op %d, level %d: %" PRId64 " bytes\n", s.op, s.level, taken);
         }
