@@ -222,6 +222,23 @@ TEST(same_bits_for_any_number_of_threads)
     set_threads(2);
 }
 
+/* A' B packs within its tiles: tiles, panels and segments that are whole or not, and rows and columns of several groups. */
+TEST(same_bits_of_a_weight_gradient_for_any_number_of_threads)
+{
+    static const int64_t size[][3] = {{12, 32, 256}, {13, 33, 257}, {11, 70, 600}, {5, 48, 300}, {25, 100, 511},
+                                      {24, 128, 769}, {301, 65, 260}, {128, 256, 300}};
+    for (size_t s = 0; s < sizeof size / sizeof *size; s++)
+        for (int beta = 0; beta < 2; beta++) {
+            problem p = problem_new(size[s][0], size[s][1], size[s][2], true, false, (float)beta, beta * 3);
+            for (int threads = 1; threads <= 9; threads++) {
+                set_threads(threads);
+                check_levels(&p, threads == 9 && s < 6 ? GEMM_PLAIN : GEMM_VECTOR);
+            }
+            problem_free(&p);
+        }
+    set_threads(2);
+}
+
 typedef struct {
     const problem* p;
     const float* whole; /* (m, n) */
@@ -382,6 +399,7 @@ int main(int argc, char** argv)
     RUN(segments_are_summed_from_zero_in_order);
     RUN(random_sizes);
     RUN(same_bits_for_any_number_of_threads);
+    RUN(same_bits_of_a_weight_gradient_for_any_number_of_threads);
     RUN(rows_are_finished_once_when_they_are_whole);
     RUN(serial_inside_a_parallel_region);
     RUN(nan_and_infinity_spread_as_in_the_plain_sum);

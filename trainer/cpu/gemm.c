@@ -18,9 +18,8 @@ enum {
     SHARED_FLOATS = 1 << 20, /* an op(B) up to this size is packed once, for all threads */
     GROUP         = 24,      /* row tiles of op(A) packed at a time, at most: 300 KiB on the stack */
     LINE          = 16,      /* floats in a cache line, as far as prefetching goes */
-    STEPS         = 16,      /* along k, from one prefetch of BURST lines to the next */
-    BURST         = 4,       /* lines of one prefetch: with more the tile's own loads would wait for them */
-    RUN           = SEGMENT / STEPS * BURST /* lines that a tile prefetches */
+    STEPS         = 16,      /* along k, from one burst of prefetches to the next */
+    BURST         = 4        /* lines of a burst; twice as many at most: the tile's own loads wait for them */
 };
 
 /* op(A)[i,p] = a[i * a_row + p * a_k], op(B)[p,j] = b[p * b_k + j * b_column]; one of each pair of strides is 1. */
@@ -36,6 +35,9 @@ typedef struct {
     void (*finish)(void* context, int64_t row, int64_t row_end); /* of whole rows of C; or NULL */
     void* context;
 } product;
+
+/* Of A' B tiles pack both: the first that meets elements multiplies them where they are. */
+static inline bool packs_in_tiles(const product* g) { return g->a_k != 1 && g->b_column == 1; }
 
 typedef struct { int64_t row, row_end, column, column_end; } part; /* of C */
 typedef struct { int64_t row, rows, k; } group;                    /* of a part's rows, at one segment of k */
@@ -75,29 +77,41 @@ static void multiply_plain(const product* g, const float* packed, part at)
 #if defined(__GNUC__) && (defined(__SSE2__) || defined(__ARM_NEON))
 #define GEMM_HAVE_VECTOR 1
 
-/* Memory that will be packed next, to be prefetched among the multiply-adds: `columns` of cache lines, `rows` of them
-   each, handed out in runs of RUN, one for each tile of C. */
-typedef struct { const float* at; int64_t step, rows, columns, row; } stream;
+/* Memory that will be needed next, to be prefetched among the multiply-adds: rows of cache lines, in memory's order. */
+typedef struct { const float *at, *row_end; int64_t width, step, rows; } stream;
 
 /* The block x[r * row_step + c * column_step], one of the steps being 1. */
 static inline stream stream_over(const float* x, int64_t row_step, int64_t rows, int64_t column_step, int64_t columns)
 {
     if (column_step != 1) return stream_over(x, column_step, columns, row_step, rows);
-    if (row_step == columns) return (stream){x, LINE, pieces(rows * columns, LINE), 1, 0}; /* one piece */
-    return (stream){x, row_step, rows, pieces(columns, LINE), 0};
+    if (row_step == columns) columns *= rows, rows = columns > 0; /* one piece */
+    return (stream){x, x + columns, columns, row_step, rows};
 }
 
-/* Where the next run starts; its lines are s->step apart. The last may pass the block's end: it is only a hint. */
-static inline const float* next_run(stream* s)
+static inline int64_t lines_of(const stream* s) { return s->rows * pieces(s->width, LINE); }
+
+/* No branch depends on where rows end: one would be guessed wrong in the midst of the multiply-adds. The last lines of a
+   row, and of all, may pass the end: they are only hints. */
+static inline void prefetch(stream* s, int64_t lines)
 {
-    const float* run = s->at + s->row * s->step;
-    s->row += RUN;
-    if (s->row >= s->rows) s->row = 0, s->at += LINE, s->columns--;
-    return run;
+    stream x = *s;
+    if (x.rows <= 0) return;
+    for (; lines > 0; lines--) {
+        __builtin_prefetch(x.at, 0, 2);
+        x.at += LINE;
+        bool end = x.at >= x.row_end;
+        x.at = end ? x.row_end + x.step - x.width : x.at;
+        x.row_end += end ? x.step : 0;
+        x.rows -= end;
+    }
+    *s = x;
 }
 
-/* What a tile prefetches: its place in C, two lines a row (c_rows = 0: not that), and a run of something else. */
-typedef struct { const float *c, *run; int64_t c_rows, ldc, run_step; } hints;
+/* What a tile prefetches: its place in C, two lines a row (c_rows = 0: not that), and `lines` of a stream a burst. */
+typedef struct { const float* c; int64_t c_rows, ldc; stream* s; int64_t lines; } hints;
+
+/* What a tile multiplies: `step` floats from one k to the next. keep: where it leaves them packed; or NULL. */
+typedef struct { const float* at; int64_t step; float* keep; } operand;
 
 #define GEMM_LANES 4
 #define GEMM_ROWS 4
@@ -211,21 +225,24 @@ size_t gemm_workspace_bytes(int64_t m, int64_t n, int64_t k)
 /* Parts of C: rows x columns of them, in tiles and panels, sizes equal but for one. */
 typedef struct { int64_t rows, columns; } grid;
 
-/* What a part costs, in tiles of C: packing a row tile of op(A) takes as long as one, packing a panel of op(B), which
-   every group of row tiles does where it was not done for all before, as two. */
-static int64_t cost(int64_t tiles, int64_t panels, bool b_is_packed)
+/* What a part costs, in halves of a tile of C: packing a row tile of op(A) takes as long as a tile, packing a panel of
+   op(B), which every group of row tiles does where it was not done for all before, as two. Half of that where tiles pack
+   by the way: the waiting for memory. */
+static int64_t cost(const product* g, int64_t tiles, int64_t panels, bool b_is_packed)
 {
-    return tiles * (panels + 1) + (b_is_packed ? 0 : 2 * pieces(tiles, GROUP) * panels);
+    int64_t row_tile = g->a_k != 1 ? 1 : 2, panel = b_is_packed ? 0 : packs_in_tiles(g) ? 2 : 4;
+    return tiles * (2 * panels + row_tile) + pieces(tiles, GROUP) * panel * panels;
 }
 
 /* The grid on which the busiest thread has least to do. */
-static grid divide(int64_t tiles, int64_t panels, int64_t threads, bool b_is_packed)
+static grid divide(const product* g, int64_t tiles, int64_t panels, int64_t threads, bool b_is_packed)
 {
     grid best = {1, 1};
     int64_t least_work = INT64_MAX;
     for (int64_t columns = 1; columns <= panels; columns *= 2) {
         int64_t rows = least(tiles, round_up(pieces(tiles, GROUP), pieces(threads, columns)));
-        int64_t work = pieces(rows * columns, threads) * cost(pieces(tiles, rows), pieces(panels, columns), b_is_packed);
+        int64_t work = cost(g, pieces(tiles, rows), pieces(panels, columns), b_is_packed);
+        work *= pieces(rows * columns, threads);
         if (work < least_work) {
             least_work = work;
             best = (grid){rows, columns};
@@ -261,13 +278,13 @@ static int64_t threads_for(const product* g)
 #endif
 }
 
-/* A small op(B), a weight matrix, is packed by all threads for all; of a large one (a weight gradient's, as long as
-   the batch) each part packs the segment that it is at, so that threads meet once however large k is. */
+/* A small op(B), a weight matrix, is packed by all threads for all; of a large one, and of that of a weight gradient, which
+   is as long as the batch, each part packs the segment that it is at, so that threads meet once however large k is. */
 static void multiply(const product* g, const kernel* how, float* workspace)
 {
     int64_t panels = pieces(g->n, how->tile_columns), width = panels * how->tile_columns, threads = threads_for(g);
-    float* packed = how->pack && pack_is_shared(g->n, g->k) ? workspace : NULL;
-    grid parts = divide(pieces(g->m, how->tile_rows), panels, threads, packed != NULL);
+    float* packed = how->pack && !packs_in_tiles(g) && pack_is_shared(g->n, g->k) ? workspace : NULL;
+    grid parts = divide(g, pieces(g->m, how->tile_rows), panels, threads, packed != NULL);
     OMP(omp parallel num_threads((int)threads))
     {
         if (packed) {
@@ -327,13 +344,14 @@ void gemm_finish(float* c, int64_t ldc, const float* a, int64_t lda, const float
 #define c_lanes GEMM_NAME(c_lanes)
 #define pack_b GEMM_NAME(pack_b)
 #define pack_a GEMM_NAME(pack_a)
-#define accumulate GEMM_NAME(accumulate)
 #define tile GEMM_NAME(tile)
 #define put GEMM_NAME(put)
+#define tile_of_columns GEMM_NAME(tile_of_columns)
 #define multiply_tile GEMM_NAME(multiply_tile)
 #define multiply_group GEMM_NAME(multiply_group)
 #define multiply_part GEMM_NAME(multiply_part)
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
+#define NOINLINE __attribute__((noinline)) /* else the loops over tiles take registers from those over k */
 #ifdef __clang__
 #define UNROLL _Pragma("unroll")
 #else
@@ -364,8 +382,8 @@ static void pack_b(float* panel, const product* g, int64_t k, int64_t column)
     }
 }
 
-/* `rows` rows of op(A) from row i on, the next tile's every GEMM_ROWS * PITCH floats, zeros for a tile's rows past
-   the end. As they are, at PITCH, when that is how A is stored; else GEMM_ROWS elements of each of A's rows. */
+/* `rows` rows of op(A) from row i on, at PITCH, when that is how A is stored; else a tile of fewer rows than GEMM_ROWS,
+   GEMM_ROWS elements at each k. Zeros for a tile's rows past the end. */
 static void pack_a(float* out, const product* g, int64_t k, int64_t depth, int64_t i, int64_t rows)
 {
     const float* from = g->a + i * g->a_row + k * g->a_k;
@@ -375,51 +393,50 @@ static void pack_a(float* out, const product* g, int64_t k, int64_t depth, int64
             else memset(out + r * PITCH, 0, (size_t)depth * sizeof *out);
         return;
     }
-    int64_t whole = rows / GEMM_ROWS * GEMM_ROWS;
-    for (int64_t p = 0; p < depth; p++, from += g->a_k, out += GEMM_ROWS) {
-        for (int64_t r = 0; r < whole; r += GEMM_ROWS) memcpy(out + r * PITCH, from + r, GEMM_ROWS * sizeof *out);
-        for (int64_t r = whole; r < round_up(rows, GEMM_ROWS); r++)
-            out[whole * PITCH + r - whole] = r < rows ? from[r] : 0;
-    }
+    for (int64_t p = 0; p < depth; p++, from += g->a_k)
+        for (int64_t r = 0; r < GEMM_ROWS; r++) *out++ = r < rows ? from[r] : 0;
 }
 
-/* sum[r][:] += a[r * row_step] * b[:]: one step along k. */
-ALWAYS_INLINE void accumulate(lanes sum[GEMM_ROWS][2], const float* a, const int row_step, const float* b,
-                              const int vectors)
+/* out[r][x] = sum over p < depth of a[r * row_step + p * a.step] * b[p * b.step + x], in order of p. The sums stay in
+   registers. What is kept is stored on the way, while the multiply-adds are what takes the time. row_step, keep_a, keep_b
+   and `vectors` are constants where this is inlined. */
+ALWAYS_INLINE void tile(float* out, operand a, const int row_step, const bool keep_a, operand b, const bool keep_b,
+                        const int vectors, int64_t depth, hints next)
 {
-    lanes x[2];
-    UNROLL for (int v = 0; v < vectors; v++) x[v] = *(const lanes*)(b + v * GEMM_LANES);
-    UNROLL for (int r = 0; r < GEMM_ROWS; r++) {
-        lanes y = GEMM_SPLAT(a[r * row_step]);
-        UNROLL for (int v = 0; v < vectors; v++) sum[r][v] = GEMM_MULTIPLY_ADD(y, x[v], sum[r][v]);
-    }
-}
-
-/* out[r][x] = sum over p < depth of a[r * row_step + p * k_step] * b[p][x], in order of p. The sums stay in
-   registers; both steps and `vectors` are constants where this is inlined. */
-ALWAYS_INLINE void tile(float* out, const float* a, const int row_step, const int k_step, const float* b,
-                        int64_t depth, const int vectors, hints next)
-{
-    lanes sum[GEMM_ROWS][2];
+    const int64_t a_step = keep_a ? a.step : row_step == 1 ? GEMM_ROWS : 1, b_step = keep_b ? b.step : COLUMNS;
+    lanes sum[GEMM_ROWS][2], x[2];
     UNROLL for (int r = 0; r < GEMM_ROWS; r++)
         UNROLL for (int v = 0; v < vectors; v++) sum[r][v] = (lanes){0};
     while (depth > 0) {
-        for (int x = 0; x < BURST; x++, next.run += next.run_step) __builtin_prefetch(next.run, 0, 2);
+        prefetch(next.s, next.lines);
         if (next.c_rows-- > 0) {
             __builtin_prefetch(next.c, 1);
             __builtin_prefetch(next.c + LINE, 1);
             next.c += next.ldc;
         }
         int64_t steps = least(depth, STEPS);
-        for (const float* end = b + steps * COLUMNS; b != end; a += k_step, b += COLUMNS)
-            accumulate(sum, a, row_step, b, vectors);
         depth -= steps;
+        for (; steps > 0; steps--, a.at += a_step, b.at += b_step) {
+            UNROLL for (int v = 0; v < vectors; v++) x[v] = *(const c_lanes*)(b.at + v * GEMM_LANES);
+            if (keep_b) {
+                UNROLL for (int v = 0; v < vectors; v++) *(lanes*)(b.keep + v * GEMM_LANES) = x[v];
+                b.keep += COLUMNS;
+            }
+            if (keep_a) {
+                memcpy(a.keep, a.at, GEMM_ROWS * sizeof *a.keep);
+                a.keep += GEMM_ROWS;
+            }
+            UNROLL for (int r = 0; r < GEMM_ROWS; r++) {
+                lanes y = GEMM_SPLAT(a.at[r * row_step]);
+                UNROLL for (int v = 0; v < vectors; v++) sum[r][v] = GEMM_MULTIPLY_ADD(y, x[v], sum[r][v]);
+            }
+        }
     }
     UNROLL for (int r = 0; r < GEMM_ROWS; r++)
         UNROLL for (int v = 0; v < vectors; v++) *(lanes*)(out + r * COLUMNS + v * GEMM_LANES) = sum[r][v];
 }
 
-/* The tile's way out: C = sum or C += sum where C has the elements. */
+/* The tile's way out: C = sum or C += sum. */
 ALWAYS_INLINE void put(float* c, int64_t ldc, const float* sum, int64_t rows, int64_t columns, bool add)
 {
     for (int64_t r = 0; r < rows; r++, c += ldc, sum += COLUMNS) {
@@ -434,45 +451,62 @@ ALWAYS_INLINE void put(float* c, int64_t ldc, const float* sum, int64_t rows, in
     }
 }
 
-/* One tile of C and one segment; a and b are packed. */
-static void multiply_tile(float* c, int64_t ldc, const float* a, bool a_by_rows, const float* b, int64_t depth,
+/* tile() of an A' whose elements of one k lie side by side. */
+static NOINLINE void tile_of_columns(float* out, operand a, operand b, bool narrow, int64_t depth, hints next)
+{
+    if (narrow && a.keep) tile(out, a, 1, true, b, false, 1, depth, next);
+    else if (narrow) tile(out, a, 1, false, b, false, 1, depth, next);
+    else if (a.keep && b.keep) tile(out, a, 1, true, b, true, 2, depth, next);
+    else if (a.keep) tile(out, a, 1, true, b, false, 2, depth, next);
+    else if (b.keep) tile(out, a, 1, false, b, true, 2, depth, next);
+    else tile(out, a, 1, false, b, false, 2, depth, next);
+}
+
+/* One tile of C and one segment: of its rows those from `skip` on. */
+static void multiply_tile(float* c, int64_t ldc, operand a, bool a_by_rows, operand b, int64_t depth, int64_t skip,
                           int64_t rows, int64_t columns, bool add, hints next)
 {
     float sum[GEMM_ROWS * COLUMNS] __attribute__((aligned(64)));
-    if (a_by_rows && columns > GEMM_LANES) tile(sum, a, PITCH, 1, b, depth, 2, next);
-    else if (a_by_rows) tile(sum, a, PITCH, 1, b, depth, 1, next);
-    else if (columns > GEMM_LANES) tile(sum, a, 1, GEMM_ROWS, b, depth, 2, next);
-    else tile(sum, a, 1, GEMM_ROWS, b, depth, 1, next);
-    put(c, ldc, sum, rows, columns, add);
+    bool narrow = columns <= GEMM_LANES;
+    if (!a_by_rows) tile_of_columns(sum, a, b, narrow, depth, next);
+    else if (narrow) tile(sum, a, PITCH, false, b, false, 1, depth, next);
+    else tile(sum, a, PITCH, false, b, false, 2, depth, next);
+    put(c, ldc, sum + skip * COLUMNS, rows, columns, add);
 }
 
 /* One segment of k for a group of the part's rows (Goto's inner loops): their op(A) is packed side by side, and each
-   panel of op(B) passes all of its tiles. next: where the rows and segment of the group to come start. */
+   panel of op(B) passes all of its tiles. Of A' B the first tile that meets rows or a panel packs them; the last rows
+   of A are read as the end of a whole tile. next: where the rows and segment of the group to come start. */
 static void multiply_group(const product* g, const float* packed, part at, group now, group next)
 {
     float a[GROUP * GEMM_ROWS * PITCH] __attribute__((aligned(64)));
     float own_panel[SEGMENT * COLUMNS] __attribute__((aligned(64)));
     int64_t depth = least(SEGMENT, g->k - now.k), next_depth = least(SEGMENT, g->k - next.k);
-    bool add = now.k > 0 || g->beta != 0;
-    stream next_b = {0}, next_a = stream_over(g->a + next.row * g->a_row + next.k * g->a_k, g->a_row,
-                                              least(now.rows, g->m - next.row), g->a_k, next_depth);
-    pack_a(a, g, now.k, depth, now.row, now.rows);
+    int64_t tiles = pieces(now.rows, GEMM_ROWS) * pieces(at.column_end - at.column, COLUMNS);
+    bool add = now.k > 0 || g->beta != 0, by_rows = g->a_k == 1, a_in_tile = !by_rows && g->m >= GEMM_ROWS;
+    stream next_a = stream_over(g->a + next.row * g->a_row + next.k * g->a_k, g->a_row, least(now.rows, g->m - next.row),
+                                g->a_k, next_depth);
+    stream next_b = {0};
+    if (!packed && next.k != now.k)
+        next_b = stream_over(g->b + next.k * g->b_k + at.column * g->b_column, g->b_k, next_depth, g->b_column,
+                             at.column_end - at.column);
+    int64_t lines = pieces(lines_of(&next_a) + lines_of(&next_b), tiles * pieces(depth, STEPS));
+    lines = lines < BURST ? BURST : least(lines, 2 * BURST);
+    if (!a_in_tile) pack_a(a, g, now.k, depth, now.row, now.rows);
     for (int64_t j = at.column; j < at.column_end; j += COLUMNS) {
+        int64_t columns = least(COLUMNS, at.column_end - j);
+        bool b_in_tile = packs_in_tiles(g) && columns == COLUMNS;
         const float* b = packed ? packed + now.k * round_up(g->n, COLUMNS) + j * depth : own_panel;
-        if (!packed) {
-            bool last = j + COLUMNS >= at.column_end;
-            int64_t k = last ? next.k : now.k, column = last ? at.column : j + COLUMNS;
-            pack_b(own_panel, g, now.k, j);
-            next_b = stream_over(g->b + k * g->b_k + column * g->b_column, g->b_k, last ? next_depth : depth,
-                                 g->b_column, least(COLUMNS, g->n - column));
-        }
+        if (!packed && !b_in_tile) pack_b(own_panel, g, now.k, j);
         for (int64_t r = 0; r < now.rows; r += GEMM_ROWS) {
             float* c = g->c + (now.row + r) * g->ldc + j;
-            int64_t rows = least(GEMM_ROWS, now.rows - r);
-            int64_t columns = least(COLUMNS, at.column_end - j);
-            stream* s = next_b.columns > 0 ? &next_b : &next_a;
-            hints hint = {c, s->columns > 0 ? next_run(s) : b, add ? 0 : rows, g->ldc, s->step};
-            multiply_tile(c, g->ldc, a + r * PITCH, g->a_k == 1, b, depth, rows, columns, add, hint);
+            int64_t rows = least(GEMM_ROWS, now.rows - r), skip = a_in_tile ? GEMM_ROWS - rows : 0;
+            operand x = {a + r * PITCH, by_rows ? 1 : GEMM_ROWS, NULL}, y = {b, COLUMNS, NULL};
+            if (a_in_tile && j == at.column)
+                x = (operand){g->a + now.k * g->a_k + now.row + r - skip, g->a_k, a + r * PITCH};
+            if (b_in_tile && r == 0) y = (operand){g->b + now.k * g->b_k + j, g->b_k, own_panel};
+            hints hint = {c, add ? 0 : rows, g->ldc, next_b.rows > 0 ? &next_b : &next_a, lines};
+            multiply_tile(c, g->ldc, x, by_rows, y, depth, skip, rows, columns, add, hint);
         }
     }
 }
@@ -498,13 +532,14 @@ static const kernel GEMM_NAME(kernel) = {GEMM_ROWS, COLUMNS, pack_b, multiply_pa
 #undef c_lanes
 #undef pack_b
 #undef pack_a
-#undef accumulate
 #undef tile
 #undef put
+#undef tile_of_columns
 #undef multiply_tile
 #undef multiply_group
 #undef multiply_part
 #undef ALWAYS_INLINE
+#undef NOINLINE
 #undef UNROLL
 #undef COLUMNS
 #undef PITCH
