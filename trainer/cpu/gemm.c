@@ -7,10 +7,9 @@
 #include <string.h>
 #ifdef _OPENMP
 #include <omp.h>
-#define OMP(directive) _Pragma(#directive)
-#else
-#define OMP(directive)
 #endif
+
+#include "ggnn.h"
 
 enum {
     SEGMENT       = 256,     /* products summed from zero before they join C: part of the result's definition */
@@ -278,36 +277,55 @@ static int64_t threads_for(const product* g)
 #endif
 }
 
+typedef struct {
+    const product* g;
+    const kernel*  how;
+    float*         packed; /* op(B), or NULL */
+    grid           parts;
+} job;
+
+/* Panel after panel of each segment. */
+static void pack_panel(void* context, int64_t i)
+{
+    const job* j = context;
+    int64_t panels = pieces(j->g->n, j->how->tile_columns), width = panels * j->how->tile_columns;
+    int64_t k = i / panels * SEGMENT, column = i % panels * j->how->tile_columns;
+    j->how->pack(j->packed + k * width + column * least(SEGMENT, j->g->k - k), j->g, k, column);
+}
+
+static void multiply_one(void* context, int64_t i)
+{
+    const job* j = context;
+    part at = part_of(j->g, j->how, j->parts, i);
+    j->how->multiply(j->g, j->packed, at);
+    if (j->g->finish && j->parts.columns == 1) j->g->finish(j->g->context, at.row, at.row_end);
+}
+
+static void finish_rows(void* context, int64_t i)
+{
+    const job* j = context;
+    part at = part_of(j->g, j->how, (grid){j->parts.rows, 1}, i);
+    j->g->finish(j->g->context, at.row, at.row_end);
+}
+
+/* body(j, i) for i in [0, n): what is not worth a second thread by this one. */
+static void run(job* j, int64_t threads, int64_t n, void (*body)(void* context, int64_t i))
+{
+    if (threads > 1) ggnn_parallel_for(n, body, j);
+    else
+        for (int64_t i = 0; i < n; i++) body(j, i);
+}
+
 /* A small op(B), a weight matrix, is packed by all threads for all; of a large one, and of that of a weight gradient, which
    is as long as the batch, each part packs the segment that it is at, so that threads meet once however large k is. */
 static void multiply(const product* g, const kernel* how, float* workspace)
 {
-    int64_t panels = pieces(g->n, how->tile_columns), width = panels * how->tile_columns, threads = threads_for(g);
-    float* packed = how->pack && !packs_in_tiles(g) && pack_is_shared(g->n, g->k) ? workspace : NULL;
-    grid parts = divide(g, pieces(g->m, how->tile_rows), panels, threads, packed != NULL);
-    OMP(omp parallel num_threads((int)threads))
-    {
-        if (packed) {
-            OMP(omp for schedule(static))
-            for (int64_t x = 0; x < pieces(g->k, SEGMENT) * panels; x++) {
-                int64_t k = x / panels * SEGMENT, column = x % panels * how->tile_columns;
-                how->pack(packed + k * width + column * least(SEGMENT, g->k - k), g, k, column);
-            }
-        }
-        OMP(omp for schedule(dynamic))
-        for (int64_t x = 0; x < parts.rows * parts.columns; x++) {
-            part at = part_of(g, how, parts, x);
-            how->multiply(g, packed, at);
-            if (g->finish && parts.columns == 1) g->finish(g->context, at.row, at.row_end);
-        }
-        if (g->finish && parts.columns > 1) { /* rows are whole when all parts are */
-            OMP(omp for schedule(dynamic))
-            for (int64_t y = 0; y < parts.rows; y++) {
-                part at = part_of(g, how, (grid){parts.rows, 1}, y);
-                g->finish(g->context, at.row, at.row_end);
-            }
-        }
-    }
+    int64_t panels = pieces(g->n, how->tile_columns), threads = threads_for(g);
+    job j = {g, how, how->pack && !packs_in_tiles(g) && pack_is_shared(g->n, g->k) ? workspace : NULL, {0, 0}};
+    j.parts = divide(g, pieces(g->m, how->tile_rows), panels, threads, j.packed != NULL);
+    if (j.packed) run(&j, threads, pieces(g->k, SEGMENT) * panels, pack_panel);
+    run(&j, threads, j.parts.rows * j.parts.columns, multiply_one);
+    if (g->finish && j.parts.columns > 1) run(&j, threads, j.parts.rows, finish_rows); /* whole when all parts are */
 }
 
 static void compute(const product* g, void* workspace)
