@@ -2,9 +2,9 @@
 
    Threads divide rows. Sums over rows - the gradients of bias, gamma, beta - are those of segments of 256 rows, added
    in order, as all long sums here. Loops are plain, for the compiler to vectorise: the Makefile asks for it, and
-   allows it to compute both sides of a choice, which is five times as fast. The loops of an
-   epilogue and of dropout are compiled for AVX2 and AVX-512, too. Their bits are the same: sums along a row are sixteen of
-   every 16th element on any level, and no multiply-add is fused. */
+   allows it to compute both sides of a choice, which is five times as fast. Those of an epilogue and of dropout are
+   compiled for AVX2 and AVX-512, too, with the same bits: a sum along a row is sixteen partial sums of every 16th
+   element on each level, and no multiply-add is fused. */
 #include <math.h>
 #include <string.h>
 
