@@ -169,6 +169,13 @@ OP(status_string)
 {
     for (int i = -1; i < 9; i++) fold_text(ggnn_status_string((ggnn_status)i));
 }
+static void square(void* context, int64_t i) { ((int64_t*)context)[i] = i * i; }
+OP(parallel_for)
+{
+    int64_t squares[1000];
+    ggnn_parallel_for(1000, square, squares);
+    fold_i64(squares, 1000);
+}
 OP(half_to_float)
 {
     for (uint32_t i = 0; i < 65536; i++) fold_float(ggnn_half_to_float((uint16_t)i));

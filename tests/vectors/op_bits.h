@@ -6,6 +6,7 @@
 
 #define OP_BITS(X) \
     X(status_string, 0xe26fbfb4201d9fb3) \
+    X(parallel_for, 0x699f828ec999c33d) \
     X(half_to_float, 0xe807313cf2399f45) \
     X(float_to_half, 0xe1bb29ca77432822) \
     X(random_nodes, 0x0b5348386859bdb8) \
