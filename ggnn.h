@@ -300,8 +300,8 @@ typedef GGNN_ENUM {
 GGNN_API const char* ggnn_status_string(ggnn_status status);
 
 // Runs body(context, i) for i in [0, n), in any order, and waits: GGNN_PARALLEL_FOR, the loop of all ops. By
-// OpenMP each thread has a part of [0, n), the same in every loop, so that it finds in its caches and its
-// memory what it wrote in the loop before; who is done helps the next one. Serial in a parallel region.
+// OpenMP each thread begins with its own part of [0, n), as in each loop before, so that its caches and its
+// memory have what it wrote there; then it takes pieces of other parts. Serial in a parallel region.
 GGNN_API void ggnn_parallel_for(int64_t n, void (*body)(void* context, int64_t i), void* context);
 
 typedef GGNN_ENUM { GGNN_F32, GGNN_F16 } ggnn_type; // of stored rows; F16: IEEE binary16 bits
@@ -418,7 +418,7 @@ GGNN_HD float ggnn_dropout_scale(uint32_t threshold) { return 65536.0f / (float)
 GGNN_API ggnn_status ggnn_dropout_fields(uint16_t* field, const ggnn_rng* rng, int32_t hop, int64_t node,
                                          uint32_t first, int64_t blocks);
 
-// -log2((draw + 1) / 2^64) with 40 fractional bits, truncated; by integers: the same on every machine.
+// -log2((draw + 1) / 2^64) in [0, 64 * 2^40]: 40 fractional bits, truncated. The same on every machine.
 GGNN_HD uint64_t ggnn_neg_log2(uint64_t draw);
 // ggnn_neg_log2, the same bits, several times as fast on a CPU.
 GGNN_API uint64_t ggnn_neg_log2_fast(uint64_t draw);
@@ -748,7 +748,7 @@ GGNN_HD ggnn_unique_kind ggnn_unique_choose(int64_t num_nodes)
 // Direct: 4 N bytes, N <= 2^48; hash: 8 (NODE64: 16) bytes per slot, a power of two >= 2 max_ids slots.
 // max_ids < 2^31; above num_nodes it counts as num_nodes.
 GGNN_API size_t ggnn_unique_bytes(ggnn_unique_kind kind, int64_t num_nodes, int64_t max_ids);
-// The object at the start of memory (of _bytes; aligned as malloc's, to 64 bytes is best), cleared; or NULL.
+// The object at the start of memory (of _bytes; aligned as malloc's, best to 64), cleared. NULL: no memory.
 GGNN_API ggnn_unique* ggnn_unique_init(void* memory, ggnn_unique_kind kind, int64_t num_nodes,
                                        int64_t max_ids);
 // Starts a batch: forgets all ids. O(1), but for one clearing every 2^31 ids.
@@ -1028,9 +1028,9 @@ GGNN_API ggnn_status ggnn_spmm_edges(
     int64_t           ld_edge, //
     int32_t           width);
 
-// Its backward, of the edges' rows: dedge[e,:] = (weight[e, head] * (src[u] * dst[v])) * g for e = (u, v),
-// where g = dout[v,:] (COPY, PLUS) or inp[u,:] * dout[v,:] (TIMES); each product is rounded. MEAN: dst =
-// 1/|N(v)|, ggnn_scale_mean. MAX, MIN: arg of forward; columns that did not take e are 0. O(E * width).
+// Its backward, of edges' rows: dedge[e,:] = (weight[e, head] * (src[u] * dst[v])) * g for e = (u, v), with
+// g = dout[v,:] (COPY, PLUS) or inp[u,:] * dout[v,:] (TIMES); products are rounded; scale.self is not read.
+// MEAN: dst = 1/|N(v)|, ggnn_scale_mean. MAX, MIN: forward's arg; columns that did not take e are 0.
 GGNN_API ggnn_status ggnn_spmm_edges_back(
     float*            dedge,    // (num_edges, width) overwritten
     int64_t           ld_dedge, //
@@ -1107,7 +1107,7 @@ typedef struct ggnn_attention {      // zero-initialise: LeakyReLU 0, no dropout
 } ggnn_attention;
 
 // Per-head scores el[u,k] = z[u, head k] . att[k,:] of n rows: el (n, heads), att (heads, width / heads).
-// Backward adds del (x) att to dz and overwrites datt with the sum over rows of del * z, 256 rows at a time.
+// Backward adds del (x) att to dz and overwrites datt with the sum of del * z over rows, in order, by 256.
 GGNN_API ggnn_status ggnn_scores(float* el, const float* z, int64_t ld_z, const float* att, int64_t n,
                                  int32_t heads, int32_t width);
 GGNN_API ggnn_status ggnn_scores_back(float* dz, int64_t ld_dz, float* datt, const float* del, const float* z,
@@ -1147,8 +1147,7 @@ typedef struct ggnn_gat_layer { // one layer of fused attention. Zero-initialise
 //   l[u] = LeakyReLU(el[u] + er[v]),  alpha = softmax of l over {v} and N(v),  out[v,:] = sum alpha[u] z[u,:]
 // Entry 0 of the row is v itself, entry 1 + i its i-th neighbour: that order sums and keys dropout (which
 // acts on alpha after the softmax); a self-loop in the list counts once more (PyG's GATConv takes these out
-// first: GGNN_DROP_SELF_LOOPS). One pass over segments of 256 entries, with a running maximum; each operation
-// is rounded, in this order:
+// first: GGNN_DROP_SELF_LOOPS). By segments of 256 entries, with a running maximum; all is rounded, as here:
 //   L[u] = LeakyReLU(el[u] + er[v]) * log2 e,  most = the greatest L so far,  p[u] = ggnn_exp2(L[u] - most)
 //   sum = sum * keep + (p of the segment, added up),  out = out * keep + (p[u] * q[u]) * z[u], added up
 // keep = ggnn_exp2(most of the segments before - most); q[u] is dropout's factor, 1 without. At the end out
@@ -1755,6 +1754,9 @@ GGNN_API void ggnn_parallel_for(int64_t n, void (*body)(void* context, int64_t i
             for (int64_t p = own, i; p < own + parts; p++) {
                 const ggnni_range all = ggnni_cut(n, p % parts, parts);
                 for (;; body(context, all.begin + i)) {
+#pragma omp atomic read
+                    i = part[p % parts].taken; // a part that is done stays in all caches
+                    if (i >= all.end - all.begin) break;
 #pragma omp atomic capture
                     i = part[p % parts].taken++;
                     if (i >= all.end - all.begin) break;
@@ -4620,11 +4622,11 @@ static void ggnni_spmm_piece(void* context, int64_t begin, int64_t end)
     GGNNI_STREAMED();
 }
 
-// A list makes a piece two fifths longer at most; a thread has eight. Of longer ones, hubs, segments are
-// reduced side by side, each as if it were a list, and joined in order.
-static int64_t ggnni_hub(const ggnn_block* b, int32_t width)
+// A list makes a piece two fifths longer at most; a thread has eight or more. Of longer ones, hubs, segments
+// are reduced side by side, each as if it were a list, and joined in order.
+static int64_t ggnni_hub(const ggnn_block* b, int32_t width, int64_t most_pieces)
 {
-    const int64_t pieces = ggnni_list_pieces(b, width);
+    const int64_t pieces = ggnni_min(ggnni_list_pieces(b, width), most_pieces);
     return pieces == 1 ? INT64_MAX : ggnni_max(4 * GGNNI_SEGMENT, 2 * ggnni_work(b) / (5 * pieces));
 }
 
@@ -4646,7 +4648,7 @@ static void ggnni_join_greatest(const ggnni_spmm* s, int64_t v, const ggnni_spmm
 static void ggnni_reduce_hubs(ggnni_spmm* s, float* sum, int32_t* arg, int64_t room)
 {
     const int32_t width = s->heads * s->width, greatest = s->how == GGNN_MAX || s->how == GGNN_MIN;
-    const int64_t dst = *s->b->num_dst.n, hub = ggnni_hub(s->b, width);
+    const int64_t dst = *s->b->num_dst.n, hub = ggnni_hub(s->b, width, INT64_MAX);
     const int64_t half = room / 2, most = (greatest ? half : room) / width; // an arg for each of the greatest
     int64_t       indptr[GGNNI_SEGMENT + 1], n;
     ggnn_block    segments = *s->b;
@@ -5428,7 +5430,7 @@ static void ggnni_gat_hub_piece(void* context, int64_t i, int64_t end)
     for (; i < end; i++) ggnni_gat_segment(hub->s, &reader, &hub->of[i]);
 }
 
-// The greatest of each segment, then its sums under the greatest of itself and those before it.
+// The greatest of each segment, then its sums under the greatest so far: scores are computed twice.
 GGNNI_APART void ggnni_gat_hubs(ggnni_gat* s)
 {
     const int32_t  width = s->pass * s->width, none = 0;
@@ -5438,7 +5440,7 @@ GGNNI_APART void ggnni_gat_hubs(ggnni_gat* s)
     ggnni_gat_sums all, *of = hub.of;
     ggnni_rows     rows = ggnni_rows_of(ggnni_matrix(out, width), GGNN_F32, s->pass, s->width);
     hub.s = s, rows.n = 1, rows.index = &none;
-    s->hub = most < 16 ? INT64_MAX : ggnni_hub(s->b, s->pass * (s->width + 8));
+    s->hub = ggnni_hub(s->b, s->pass * (s->width + 8), most < 16 || GGNN_THREADS == 1 ? 1 : 8 * GGNN_THREADS);
     for (int64_t v = ggnni_next_hub(s->b, 0, s->hub); v < dst; v = ggnni_next_hub(s->b, v + 1, s->hub)) {
         const int64_t edges = s->b->indptr[v + 1] - s->b->indptr[v];
         ggnni_gat_begin(s, &all, v);

@@ -24,7 +24,7 @@ static double work_of(const ggnni_job* job, int64_t i)
     const ggnn_block* b = s ? s->b : job->lists;
     const ggnni_range piece = ggnni_job_piece(job, i);
     const int64_t hub = s ? s->hub : gat ? gat->hub : INT64_MAX;
-    if (job->body == ggnni_gat_hub_piece) return GGNNI_SEGMENT;
+    if (job->body == ggnni_gat_hub_piece) return ((ggnni_gat_hub*)job->context)->of[i].out ? GGNNI_SEGMENT : 0; /* scores alone */
     if (!b) return (double)(piece.end - piece.begin);
     double work = 0;
     for (int64_t v = piece.begin; v < piece.end; v++) {

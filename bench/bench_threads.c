@@ -168,7 +168,10 @@ static bool first_touch(bench* b, work* w)
     bench_table t = {.label = "counted", .what = "pages used next by the thread that wrote them first", .unit = "share", .columns = 1};
     float *read = w->inp, *written = w->out, *rows = touch_new((size_t)w->n * 128 * sizeof *rows);
     snprintf(t.column[0], sizeof t.column[0], "%d threads", (int)b->threads);
-    if (!rows) return true; /* such pages cannot be had here */
+    if (!rows) {
+        bench_say(b, "first touch: this system does not tell who touches a page");
+        return true;
+    }
     bool good = true;
     w->from = ggnn_store_plain(read, w->n, 128, GGNN_F32);
     for (int i = 0; good && i < 3; i++) {

@@ -38,7 +38,8 @@ static void name_thread(int number, siginfo_t* info, void* context)
     int nobody = NOBODY;
     __atomic_compare_exchange_n(&touched.thread[touched.which][offset / touched.page], &nobody, me, 0, __ATOMIC_RELAXED,
                                 __ATOMIC_RELAXED);
-    mprotect(touched.at + offset / touched.page * touched.page, touched.page, PROT_READ | PROT_WRITE);
+    if (mprotect(touched.at + offset / touched.page * touched.page, touched.page, PROT_READ | PROT_WRITE) != 0)
+        mprotect(touched.at, touched.page * touched.pages, PROT_READ | PROT_WRITE); /* too many pieces: the rest is not counted */
 }
 
 static void watch(int which)

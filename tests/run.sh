@@ -405,9 +405,10 @@ stage_aarch64() {
 # seconds of processor that this script's children have taken so far
 processor() { awk '{ printf "%d", ($16 + $17) / 100 }' /proc/$$/stat 2>/dev/null || echo 0; }
 
-# stage NAME:BUDGET. UNTIL: the second since 1970 by which all must have ended; a stage that may take longer is left out: its budget,
-# longer as those before it took longer than theirs, and a fifth.
+# stage NAME:BUDGET. UNTIL: the second since 1970 by which all must have ended. A stage is left out if it would pass that: it is taken to
+# need 1.2 times its budget, and as many times more as the stages before it did, those of an earlier run in this folder too.
 all_taken=0 all_budgets=0 left_out=
+[ -z "${UNTIL:-}" ] || [ ! -f "$logs/pace" ] || read -r all_taken all_budgets <"$logs/pace"
 stage() {
     local begin taken worked may budget=${1#*:}
     begin=$(date +%s)
@@ -424,6 +425,7 @@ stage() {
     taken=$(($(date +%s) - begin))
     worked=$(($(processor) - worked))
     all_taken=$((all_taken + taken)) all_budgets=$((all_budgets + budget))
+    echo "$all_taken $all_budgets" >"$logs/pace"
     printf '   %s s (%s of processor) of %s%s\n' "$taken" "$worked" "$budget" "$([ "$taken" -le "$budget" ] || echo ": OVER the budget, which is for two quiet cores")"
 }
 

@@ -708,7 +708,22 @@ TEST(rows_may_lie_gigabytes_apart)
     random_block_free(r);
 }
 
+/* Scores of -infinity in all of a segment, the first one's of head 0 too, of which nothing is left; one that is infinite, one NaN. */
+static void make_wild(attention* a, int64_t list)
+{
+    const int64_t begin = a->r->b.indptr[list];
+    for (int32_t k = 0; k < a->heads; k++) {
+        for (int64_t e = begin + 511; e < begin + 900; e++) a->el[a->r->b.indices[e] * a->heads + k] = -INFINITY;
+        if (k == 1) a->el[a->r->b.indices[begin + 5000] * a->heads + k] = INFINITY;
+        if (k == 2) a->el[a->r->b.indices[begin + 6000] * a->heads + k] = NAN;
+        if (k > 0) continue;
+        for (int64_t e = begin; e < begin + 300; e++) a->el[a->r->b.indices[e] * a->heads] = -INFINITY;
+        a->el[list * a->heads] = -INFINITY;
+    }
+}
+
 /* Bits of the reference, in every few forms. */
+static int64_t wild_list = -1; /* whose scores make_wild sets */
 static void check_order(random_block* r, int32_t h, int32_t width, float dropout, int term, int i)
 {
     with_term = term;
@@ -716,12 +731,14 @@ static void check_order(random_block* r, int32_t h, int32_t width, float dropout
     attention      want = attention_new(r, h, width, dropout, 4);
     ggnn_gat_layer y = layer_of(&want);
     float*         coef = test_floats((r->dst + r->edges) * h);
+    if (wild_list >= 0) make_wild(&want, wild_list);
     form_poison(want.out, r->dst * want.ld_out); /* the padding too */
     form_poison(want.dz, r->src * want.ld_dz);
     ggnn_ref_gat(&y);
     ggnn_ref_gat_back(want.dz, want.ld_dz, &r->t, &y, want.dout, want.ld_dout, coef);
     test_state = seed;
     attention got = attention_new(r, h, width, dropout, 4);
+    if (wild_list >= 0) make_wild(&got, wild_list);
     FOR_EACH_FORM if (form % 4 == i % 4 || i % 8 == 0) check_bits(&want, &got);
     free(coef);
     attention_free(&want);
@@ -750,6 +767,9 @@ TEST(attention_of_hubs_is_that_of_other_lists)
     static const int32_t heads[] = {1, 4, 20, 3}, width[] = {1, 400, 60, 27}; /* heads go sixteen at a time */
     random_block*        r = random_block_new(sizeof degree / sizeof *degree, 900, degree);
     for (int i = 0; i < 4; i++) check_order(r, heads[i], width[i], i % 2 ? 0.3f : 0, i == 2, 8);
+    wild_list = 2;
+    check_order(r, 5, 35, 0, 0, 8);
+    wild_list = -1;
     random_block_free(r);
 }
 

@@ -697,7 +697,7 @@ static void* run_on_stack(void* context)
     const stack_job* s = (const stack_job*)context;
     const ggnn_block* b = &s->r->b;
 #ifdef _OPENMP
-    set_threads(1); /* all on this one */
+    set_threads(2); /* attention divides hubs among two and more */
 #endif
     ggnn_level = s->level;
     switch (s->op) {
@@ -706,8 +706,8 @@ static void* run_on_stack(void* context)
     case 3: ggnn_spmm_edges(s->out, STACK_WIDTH, NULL, GGNN_SUM, GGNN_EDGE_TIMES, b, NULL, s->weight, 16, s->x, STACK_WIDTH, s->x, STACK_WIDTH, STACK_WIDTH); break;
     case 4: ggnn_sddmm(s->out, GGNN_DOT, b, s->x, STACK_WIDTH, s->x, STACK_WIDTH, 16, STACK_WIDTH); break;
     case 5: ggnn_edge_softmax(s->out, b, s->weight, 16); break;
-    case 7: ggnn_gat(&s->layer); break;
     case 6: ggnn_aggregate(s->out, STACK_WIDTH, GGNN_SUM, b, NULL, s->weight, 16, &s->rows.store); break;
+    case 7: ggnn_gat(&s->layer); break;
     default: break; /* none: what a thread needs itself */
     }
     return NULL;
@@ -752,7 +752,7 @@ TEST(no_op_takes_100_KiB_of_a_stack)
         const int64_t itself = stack_taken(&s);
         for (s.op = 1; s.op <= 7; s.op++) {
             const int64_t taken = stack_taken(&s) - itself;
-            if (!CHECK(taken < 100 << 10 && (s.op > 3 || taken > 30 << 10))) printf("  op %d, level %d: %" PRId64 " bytes\n", s.op, s.level, taken);
+            if (!CHECK(taken < 100 << 10 && ((s.op > 3 && s.op < 7) || taken > 15 << 10))) printf("  op %d, level %d: %" PRId64 " bytes\n", s.op, s.level, taken);
         }
     }
     free(s.rows.rows);

@@ -266,7 +266,7 @@ static part part_of(const product* g, const kernel* how, grid parts, int64_t ind
 static int64_t threads_for(const product* g)
 {
 #ifdef _OPENMP
-    enum { WORTH_A_THREAD = 1 << 17 }; /* multiply-adds: a microsecond or two, what waking it costs */
+    enum { WORTH_A_THREAD = 1 << 17 }; /* multiply-adds: a microsecond or two, what waking it costs. (All are woken or none) */
     double steps = (double)g->k + (g->finish ? 16 : 0); /* finishing an element takes as long as some multiply-adds */
     double worth = (double)g->m * (double)g->n * steps / WORTH_A_THREAD;
     int64_t most = omp_in_parallel() ? 1 : omp_get_max_threads();
