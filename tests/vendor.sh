@@ -22,7 +22,7 @@ refuse() { # refuse NAME COMMAND...: must fail
 # What takes no ids, neither itself nor in a struct (graph, lists, unique, batch, block, layout, store): all else must be
 # named ggnn_x_node64 under GGNN_NODE64, and every name here must be one that is left.
 without_ids="ggnn_block_transpose_bytes ggnn_dropout_fields ggnn_exp2 ggnn_exp2_array ggnn_float_to_half
-    ggnn_half_to_float ggnn_log2 ggnn_neg_log2_fast ggnn_permute
+    ggnn_half_to_float ggnn_log2 ggnn_neg_log2_fast ggnn_parallel_for ggnn_permute
     ggnn_random_nodes ggnn_sample_workspace_bytes ggnn_scores ggnn_scores_back ggnn_status_string"
 plan_without_ids="ggnn_fill_auto ggnn_fill_ratio ggnn_fill_rows ggnn_fill_slope ggnn_place_parts ggnn_place_sources
     ggnn_topology_named ggnn_topology_validate"
