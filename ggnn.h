@@ -1732,6 +1732,7 @@ static ggnni_range ggnni_cut(int64_t n, int64_t i, int64_t pieces)
     return range;
 }
 
+enum { GGNNI_PARTS = 64 }; // that ggnn_parallel_for has at most: of each thread one
 #if defined(_OPENMP) && !defined(GGNN_SERIAL) && !defined(GGNN_PARALLEL_FOR)
 #include <omp.h>
 #define GGNNI_OPENMP
@@ -1744,7 +1745,6 @@ GGNN_API void ggnn_parallel_for(int64_t n, void (*body)(void* context, int64_t i
 #else
 #ifdef GGNNI_OPENMP
     if (n > 1 && !omp_in_parallel()) {
-        enum { GGNNI_PARTS = 64 };
         struct { int64_t taken, line[15]; } part[GGNNI_PARTS]; // two lines each, as processors fetch them
         for (int64_t p = 0; p < ggnni_min(omp_get_max_threads(), GGNNI_PARTS); p++) part[p].taken = 0;
 #pragma omp parallel

@@ -14,8 +14,6 @@ static void    count_pieces(int64_t n, void (*body)(void*, int64_t), void* job);
 #define GGNN_IMPLEMENTATION
 #include "ggnn.h"
 
-enum { PARTS = 64 }; /* of ggnn_parallel_for */
-
 /* Edges and lists of piece i: those of hubs are counted where they are cut, as lists of their own. Of what is cut by edges, edges. */
 static double work_of(const ggnni_job* job, int64_t i)
 {
@@ -37,7 +35,7 @@ static double work_of(const ggnni_job* job, int64_t i)
 /* The next piece of that thread, as ggnn_parallel_for has it: of its own part, or of the next part that is not done. */
 static int64_t next_piece(int64_t n, int64_t thread, int64_t* left)
 {
-    const int64_t parts = ggnni_min(threads_counted, PARTS), own = thread * parts / threads_counted;
+    const int64_t parts = ggnni_min(threads_counted, GGNNI_PARTS), own = thread * parts / threads_counted;
     int64_t p = own;
     while (left[p % parts] == 0) p++;
     return ggnni_cut(n, p % parts, parts).end - left[p % parts]--;
@@ -46,8 +44,8 @@ static int64_t next_piece(int64_t n, int64_t thread, int64_t* left)
 static void count_pieces(int64_t n, void (*body)(void*, int64_t), void* job)
 {
     double taken[BALANCE_THREADS_MAX] = {0}, most = 0;
-    int64_t left[PARTS] = {0};
-    const int64_t parts = ggnni_min(threads_counted, PARTS);
+    int64_t left[GGNNI_PARTS] = {0};
+    const int64_t parts = ggnni_min(threads_counted, GGNNI_PARTS);
     (void)body;
     for (int64_t p = 0; p < parts; p++) left[p] = ggnni_cut(n, p, parts).end - ggnni_cut(n, p, parts).begin;
     for (int64_t i = 0; i < n; i++) {
