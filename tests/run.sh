@@ -174,6 +174,9 @@ stage_plain() {
     lines tests/learn.sh
     if build/tests/test_memory no_such_test >"$logs/unknown"; then fail "test_memory no_such_test: succeeds"; else pass unknown_test; fi
     if bash tests/run.sh check no_such_program >"$logs/unknown" 2>&1; then fail "make check TEST=no_such_program: succeeds"; else pass unknown_program; fi
+    echo 90 9 >"$logs/pace" # of an earlier run, which took ten times its budgets
+    UNTIL=$(($(date +%s) + 60)) bash tests/run.sh install >"$logs/unknown" 2>&1
+    if grep -q '^  skipped install: it may take 96 s here' "$logs/unknown"; then pass deadline; else fail "tests/run.sh by UNTIL: an earlier run's pace is forgotten"; fi
 }
 
 # The programs have what make found: a flag on a file that moved would be lost in silence.
