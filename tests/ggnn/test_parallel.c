@@ -18,9 +18,9 @@ static struct {
     double  started;
 } run;
 
+#ifdef _OPENMP
 static int load(const int* at) { return __atomic_load_n(at, __ATOMIC_RELAXED); }
 
-#ifdef _OPENMP
 /* Lets others run; 0: ten seconds have passed since the start, and nobody waits any longer. */
 static int wait_more(void)
 {
