@@ -3838,8 +3838,9 @@ typedef struct { // j: a column of head k
     void (*widen)(float* out, const uint16_t* half, int64_t n);
     // memcpy of 16-byte pieces, by stores that pass the caches by; GGNNI_STREAMED() before others may read
     void (*stream)(char* out, const char* row, int64_t bytes);
-    // ggnn_edge_softmax of a list of n edges that lie side by side, heads a divisor of 16; NULL: has none
-    void (*softmax)(float* out, const float* x, int64_t n, int32_t heads);
+    // ggnn_edge_softmax of a list of n edges that lie side by side, heads a divisor of 16; NULL: has none.
+    // Of x so many numbers may be read.
+    void (*softmax)(float* out, const float* x, int64_t n, int32_t heads, int64_t readable);
     // draws of Fisher-Yates for several nodes side by side, [4i]
     void (*lanes)(uint32_t (*offset)[GGNNI_LANES], uint64_t key, const uint64_t* stream, uint64_t step,
                   const uint64_t* n, int32_t m);
@@ -3965,6 +3966,7 @@ static void ggnni_leaky_plain(float* x, int64_t n, const float* add, float slope
 
 static const float ggnni_zeros[16] = {0};
 static const float ggnni_ones[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+static const int32_t ggnni_numbers[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
 // Sixteen lanes that are heads 0 .. heads - 1, a power of two, again and again: as the first of each head is.
 static void ggnni_repeat_heads(float lane[16], int32_t heads)
@@ -3974,12 +3976,11 @@ static void ggnni_repeat_heads(float lane[16], int32_t heads)
     for (int32_t k = heads; k < 16; k += 4) memcpy(lane + k, lane + k - heads, 4 * sizeof *lane);
 }
 
-// The same: as the head's greatest is.
+// The first lane of each head becomes the greatest of all of its.
 static void ggnni_fold_greatest(float lane[16], int32_t heads)
 {
     for (int32_t half = 8; half >= heads; half /= 2)
         for (int32_t k = 0; k < half; k++) lane[k] = lane[k + half] > lane[k] ? lane[k + half] : lane[k];
-    ggnni_repeat_heads(lane, heads);
 }
 
 // Of a segment of n edges' numbers, heads side by side: total = keep * total + their sum, in edge order.
@@ -4645,6 +4646,13 @@ static void ggnni_join_greatest(const ggnni_spmm* s, int64_t v, const ggnni_spmm
     }
 }
 
+// Of ops that do more to a hub's edges than to others, in several loops: only those that keep threads waiting.
+static int64_t ggnni_costly_hub(const ggnn_block* b, int32_t width)
+{
+    const int64_t hub = ggnni_hub(b, width, GGNN_THREADS == 1 ? 1 : 8 * GGNN_THREADS);
+    return ggnni_max(hub, (1 << 16) / (width + 4));
+}
+
 static void ggnni_reduce_hubs(ggnni_spmm* s, float* sum, int32_t* arg, int64_t room)
 {
     const int32_t width = s->heads * s->width, greatest = s->how == GGNN_MAX || s->how == GGNN_MIN;
@@ -4991,13 +4999,9 @@ typedef struct {
     int64_t            ld_x, ld_y;
     int32_t            heads, width; // of a head
     const ggnni_loops* loops;
+    int64_t            hub; // lists of so many edges are not a piece's
+    int                own; // ggnni_edge_sum
 } ggnni_edges;
-
-static void ggnni_edges_run(ggnni_edges* s, ggnni_body* body, int32_t width)
-{
-    s->loops = ggnni_choose_loops();
-    ggnni_run_lists(s->b, width, body, s);
-}
 
 // The dots of a segment's edges from e on, which do not lie side by side: head by head.
 static void ggnni_dots_apart(const ggnni_edges* s, ggnni_rows rows, const float* y, int64_t e)
@@ -5050,55 +5054,103 @@ GGNN_API ggnn_status ggnn_sddmm(float* out, ggnn_edge_op how, const ggnn_block* 
     GGNNI_REQUIRE((how == GGNN_DOT || width == heads) && ggnni_per_edge(b, out));
     GGNNI_REQUIRE(ggnni_matrix_given(inp_src, ld_src, *b->num_src.n, width));
     GGNNI_REQUIRE(ggnni_matrix_given(inp_dst, ld_dst, *b->num_dst.n, width));
-    ggnni_edges s = {out, b, inp_src, inp_dst, ld_src, ld_dst, heads, width / heads, ggnni_choose_loops()};
+    const int32_t per_head = width / heads;
+    ggnni_edges   s = {out, b, inp_src, inp_dst, ld_src, ld_dst, heads, per_head, ggnni_choose_loops(), 0, 0};
     ggnni_run_edges(b, width, how == GGNN_DOT ? ggnni_sddmm_dot : ggnni_sddmm_add, &s);
     return GGNN_OK;
+}
+
+// The sum of x[e, k], or of x[e, k] * y[e, k], over edges [begin, end).
+GGNNI_INLINE float ggnni_sum_values(const ggnn_block* b, const float* x, const float* y, int64_t begin,
+                                    int64_t end, int32_t heads, int32_t k)
+{
+    ggnni_sum sum = {0, 0, 0};
+    for (int64_t e = begin; e < end; e++) {
+        const int64_t at = ggnni_edge(b, e) * heads + k;
+        ggnni_add(&sum, y ? x[at] * y[at] : x[at]);
+    }
+    return ggnni_total(&sum);
+}
+
+// out[k]: these sums, or the greatest, of a hub's edges by all threads.
+static void ggnni_reduce_values(float* out, ggnn_reduce how, const ggnn_block* b, const float* x,
+                                const float* y, int64_t begin, int64_t end, int32_t heads)
+{
+    int64_t    indptr[2] = {begin, end}, one = 1;
+    ggnn_block list = *b;
+    list.indptr = indptr, list.num_dst.n = &one;
+    ggnni_spmm s = ggnni_spmm_of(out, heads, how, &list, NULL, y);
+    s.edge = ggnni_matrix(x, heads), s.message = GGNN_EDGE_COPY, s.body = ggnni_messages_piece;
+    ggnni_spmm_run(&s, y ? heads : 1, heads);
 }
 
 static void ggnni_edge_sum_piece(void* context, int64_t begin, int64_t end)
 {
     const ggnni_edges* s = (const ggnni_edges*)context;
     for (int64_t v = begin; v < end; v++) {
-        for (int32_t k = 0; k < s->heads; k++) {
-            ggnni_sum sum = {0, 0, 0};
-            for (int64_t e = s->b->indptr[v]; e < s->b->indptr[v + 1]; e++)
-                ggnni_add(&sum, s->x[ggnni_edge(s->b, e) * s->heads + k]);
-            s->out[v * s->heads + k] = ggnni_total(&sum);
-        }
+        const int64_t first = s->b->indptr[v] + v * s->own, past = s->b->indptr[v + 1] + (v + 1) * s->own;
+        for (int32_t k = 0; k < s->heads && past - first - s->own < s->hub; k++)
+            s->out[v * s->heads + k] = ggnni_sum_values(s->b, s->x, NULL, first, past, s->heads, k);
     }
+}
+
+// own 1: values are the edges' and, before those of each list, one of its target.
+static void ggnni_edge_sum(float* out, const ggnn_block* b, const float* x, int32_t heads, int own)
+{
+    ggnni_edges s = {out, b, x, NULL, 0, 0, heads, 1, NULL, ggnni_hub(b, heads, INT64_MAX), own};
+    for (int64_t v = 0; (v = ggnni_next_hub(b, v, s.hub)) < *b->num_dst.n; v++)
+        ggnni_reduce_values(out + v * heads, GGNN_SUM, b, x, NULL, b->indptr[v] + v * own,
+                            b->indptr[v + 1] + (v + 1) * own, heads);
+    ggnni_run_lists(b, heads, ggnni_edge_sum_piece, &s);
 }
 
 GGNN_API ggnn_status ggnn_edge_sum(float* out, const ggnn_block* b, const float* value, int32_t heads)
 {
     GGNNI_REQUIRE(ggnni_block_given(b, 0) && heads >= 1 && ggnni_per_edge(b, value));
     GGNNI_REQUIRE((out || *b->num_dst.n == 0));
-    ggnni_edges s = {out, b, value, NULL, 0, 0, heads, 1, NULL};
-    ggnni_edges_run(&s, ggnni_edge_sum_piece, heads);
+    ggnni_edge_sum(out, b, value, heads, 0);
     return GGNN_OK;
 }
 
-// Head k of target v: 2^((x - max) log2 e) in segments; their sum divides all. ([10i]: all heads at once.)
-static void ggnni_softmax_list(const ggnni_edges* s, int64_t v, int32_t k)
+// Of head k and edges [begin, end): 2^((x - most) log2 e),
+static void ggnni_softmax_powers(const ggnni_edges* s, int64_t begin, int64_t end, int32_t k, float most)
 {
-    int64_t   begin = s->b->indptr[v], end = s->b->indptr[v + 1], n;
-    float     most = -INFINITY, power[GGNNI_SEGMENT] = {0};
-    ggnni_sum sum = {0, 0, 0};
-    for (int64_t e = begin; e < end; e++) {
-        float x = s->x[ggnni_edge(s->b, e) * s->heads + k];
-        if (x > most) most = x;
-    }
-    for (int64_t e = begin; e < end; e += n) {
+    float power[GGNNI_SEGMENT] = {0};
+    for (int64_t e = begin, n; e < end; e += n) {
         n = ggnni_segment_length(end - e);
         for (int64_t i = 0; i < n; i++)
             power[i] = (s->x[ggnni_edge(s->b, e + i) * s->heads + k] - most) * ggnni_log2_e;
         s->loops->exp2(power, (n + 15) & ~15, ggnni_zeros);
-        for (int64_t i = 0; i < n; i++) {
-            ggnni_add(&sum, power[i]);
-            s->out[ggnni_edge(s->b, e + i) * s->heads + k] = power[i];
-        }
+        for (int64_t i = 0; i < n; i++) s->out[ggnni_edge(s->b, e + i) * s->heads + k] = power[i];
     }
-    float inv = 1.0f / ggnni_total(&sum);
+}
+// these divided by their sum,
+static void ggnni_softmax_scale(const ggnni_edges* s, int64_t begin, int64_t end, int32_t k, float inv)
+{
     for (int64_t e = begin; e < end; e++) s->out[ggnni_edge(s->b, e) * s->heads + k] *= inv;
+}
+// and the gradient; sum: of out * dout.
+GGNNI_INLINE void ggnni_softmax_gradient(const ggnni_edges* s, int64_t begin, int64_t end, int32_t k,
+                                         float sum)
+{
+    for (int64_t e = begin; e < end; e++) {
+        int64_t at = ggnni_edge(s->b, e) * s->heads + k;
+        s->out[at] = s->x[at] * (s->y[at] - sum);
+    }
+}
+
+// Head k of target v. ([10i]: all heads at once.)
+static void ggnni_softmax_list(const ggnni_edges* s, int64_t v, int32_t k)
+{
+    const int64_t begin = s->b->indptr[v], end = s->b->indptr[v + 1];
+    float         most = -INFINITY;
+    for (int64_t e = begin; e < end; e++) {
+        float x = s->x[ggnni_edge(s->b, e) * s->heads + k];
+        if (x > most) most = x;
+    }
+    ggnni_softmax_powers(s, begin, end, k, most);
+    const float sum = ggnni_sum_values(s->b, s->out, NULL, begin, end, s->heads, k);
+    ggnni_softmax_scale(s, begin, end, k, 1.0f / sum);
 }
 
 static void ggnni_softmax_piece(void* context, int64_t begin, int64_t end)
@@ -5107,37 +5159,73 @@ static void ggnni_softmax_piece(void* context, int64_t begin, int64_t end)
     int                in_turn = s->loops->softmax && !s->b->edge && 16 % s->heads == 0;
     for (int64_t v = begin; v < end; v++) {
         int64_t first = s->b->indptr[v], n = s->b->indptr[v + 1] - first;
+        if (n >= s->hub) continue;
         if (in_turn && n > 0)
-            s->loops->softmax(s->out + first * s->heads, s->x + first * s->heads, n, s->heads);
+            s->loops->softmax(s->out + first * s->heads, s->x + first * s->heads, n, s->heads,
+                              (s->b->indptr[end] - first) * s->heads);
         for (int32_t k = 0; k < s->heads && !in_turn; k++) ggnni_softmax_list(s, v, k);
     }
-}
-
-GGNN_API ggnn_status ggnn_edge_softmax(float* out, const ggnn_block* b, const float* logit, int32_t heads)
-{
-    GGNNI_REQUIRE(ggnni_block_given(b, 0) && heads >= 1 && ggnni_per_edge(b, out));
-    GGNNI_REQUIRE(ggnni_per_edge(b, logit));
-    ggnni_edges s = {out, b, logit, NULL, 0, 0, heads, 1, NULL};
-    ggnni_edges_run(&s, ggnni_softmax_piece, 4 * heads);
-    return GGNN_OK;
 }
 
 static void ggnni_softmax_back_piece(void* context, int64_t begin, int64_t end)
 {
     const ggnni_edges* s = (const ggnni_edges*)context;
     for (int64_t v = begin; v < end; v++) {
-        for (int32_t k = 0; k < s->heads; k++) {
-            ggnni_sum sum = {0, 0, 0};
-            for (int64_t e = s->b->indptr[v]; e < s->b->indptr[v + 1]; e++) {
-                int64_t at = ggnni_edge(s->b, e) * s->heads + k;
-                ggnni_add(&sum, s->x[at] * s->y[at]);
-            }
-            for (int64_t e = s->b->indptr[v]; e < s->b->indptr[v + 1]; e++) {
-                int64_t at = ggnni_edge(s->b, e) * s->heads + k;
-                s->out[at] = s->x[at] * (s->y[at] - ggnni_total(&sum));
-            }
-        }
+        const int64_t first = s->b->indptr[v], past = s->b->indptr[v + 1];
+        for (int32_t k = 0; k < s->heads && past - first < s->hub; k++)
+            ggnni_softmax_gradient(s, first, past, k,
+                                   ggnni_sum_values(s->b, s->x, s->y, first, past, s->heads, k));
     }
+}
+
+enum { GGNNI_HUB_HEADS = 64 }; // with more, hubs are left whole
+
+typedef struct {
+    const ggnni_edges* s;
+    int64_t            first; // of the hub's edges
+    float              x[GGNNI_HUB_HEADS];
+    void (*step)(const ggnni_edges* s, int64_t begin, int64_t end, int32_t k, float x);
+} ggnni_softmax_hub;
+
+// As many edges at a time as stay in the cache from head to head.
+static void ggnni_softmax_hub_piece(void* context, int64_t begin, int64_t end)
+{
+    const ggnni_softmax_hub* h = (const ggnni_softmax_hub*)context;
+    for (int64_t e = h->first + begin, past; e < h->first + end; e = past) {
+        past = ggnni_min(e + GGNNI_SEGMENT, h->first + end);
+        for (int32_t k = 0; k < h->s->heads; k++) h->step(h->s, e, past, k, h->x[k]);
+    }
+}
+
+static void ggnni_softmax_run(ggnni_edges* s, ggnni_body* body, int32_t width)
+{
+    const int32_t     heads = s->heads;
+    ggnni_softmax_hub h;
+    h.s = s, s->hub = heads > GGNNI_HUB_HEADS ? INT64_MAX : ggnni_costly_hub(s->b, width);
+    for (int64_t v = 0; (v = ggnni_next_hub(s->b, v, s->hub)) < *s->b->num_dst.n; v++) {
+        const int64_t end = s->b->indptr[v + 1], n = end - (h.first = s->b->indptr[v]);
+        const int64_t pieces = ggnni_pieces(n * (width + 4), 1 << 14);
+        if (body == ggnni_softmax_piece) {
+            ggnni_reduce_values(h.x, GGNN_MAX, s->b, s->x, NULL, h.first, end, heads);
+            h.step = ggnni_softmax_powers;
+            ggnni_run(n, pieces, ggnni_softmax_hub_piece, &h);
+            ggnni_reduce_values(h.x, GGNN_SUM, s->b, s->out, NULL, h.first, end, heads);
+            for (int32_t k = 0; k < heads; k++) h.x[k] = 1.0f / h.x[k];
+        } else
+            ggnni_reduce_values(h.x, GGNN_SUM, s->b, s->x, s->y, h.first, end, heads);
+        h.step = body == ggnni_softmax_piece ? ggnni_softmax_scale : ggnni_softmax_gradient;
+        ggnni_run(n, pieces, ggnni_softmax_hub_piece, &h);
+    }
+    ggnni_run_lists(s->b, width, body, s);
+}
+
+GGNN_API ggnn_status ggnn_edge_softmax(float* out, const ggnn_block* b, const float* logit, int32_t heads)
+{
+    GGNNI_REQUIRE(ggnni_block_given(b, 0) && heads >= 1 && ggnni_per_edge(b, out));
+    GGNNI_REQUIRE(ggnni_per_edge(b, logit));
+    ggnni_edges s = {out, b, logit, NULL, 0, 0, heads, 1, ggnni_choose_loops(), 0, 0};
+    ggnni_softmax_run(&s, ggnni_softmax_piece, 4 * heads);
+    return GGNN_OK;
 }
 
 GGNN_API ggnn_status ggnn_edge_softmax_back(float* dlogit, const ggnn_block* b, const float* out,
@@ -5145,8 +5233,8 @@ GGNN_API ggnn_status ggnn_edge_softmax_back(float* dlogit, const ggnn_block* b, 
 {
     GGNNI_REQUIRE(ggnni_block_given(b, 0) && heads >= 1 && ggnni_per_edge(b, dlogit));
     GGNNI_REQUIRE(ggnni_per_edge(b, out) && ggnni_per_edge(b, dout));
-    ggnni_edges s = {dlogit, b, out, dout, 0, 0, heads, 1, NULL};
-    ggnni_edges_run(&s, ggnni_softmax_back_piece, 2 * heads);
+    ggnni_edges s = {dlogit, b, out, dout, 0, 0, heads, 1, ggnni_choose_loops(), 0, 0};
+    ggnni_softmax_run(&s, ggnni_softmax_back_piece, 2 * heads);
     return GGNN_OK;
 }
 
@@ -5352,6 +5440,7 @@ static void ggnni_gat_powers(const ggnni_gat* s, float* power, float* most, floa
         for (int32_t k = 0; k < s->pass; k++) power[i * s->lanes + k] += ggnni_gat_terms(s, v, first + i)[k];
     s->loops->leaky(power, n, er, s->y.how.slope, most);
     ggnni_fold_greatest(most, s->lanes);
+    ggnni_repeat_heads(most, s->lanes);
     for (int32_t k = 0; k < s->lanes; k++) keep[k] = first ? ggnn_exp2(before[k] - most[k]) : 1.0f;
     s->loops->exp2(power, n, most);
 }
@@ -5440,7 +5529,7 @@ GGNNI_APART void ggnni_gat_hubs(ggnni_gat* s)
     ggnni_gat_sums all, *of = hub.of;
     ggnni_rows     rows = ggnni_rows_of(ggnni_matrix(out, width), GGNN_F32, s->pass, s->width);
     hub.s = s, rows.n = 1, rows.index = &none;
-    s->hub = ggnni_hub(s->b, s->pass * (s->width + 8), most < 16 || GGNN_THREADS == 1 ? 1 : 8 * GGNN_THREADS);
+    s->hub = most < 16 ? INT64_MAX : ggnni_costly_hub(s->b, s->pass * (s->width + 8));
     for (int64_t v = ggnni_next_hub(s->b, 0, s->hub); v < dst; v = ggnni_next_hub(s->b, v + 1, s->hub)) {
         const int64_t edges = s->b->indptr[v + 1] - s->b->indptr[v];
         ggnni_gat_begin(s, &all, v);
@@ -5471,31 +5560,6 @@ GGNNI_APART void ggnni_gat_hubs(ggnni_gat* s)
     }
 }
 
-// Runs body over pieces of b's lists, for GGNNI_HEADS heads at a time.
-static void ggnni_gat_run(ggnni_gat* s, ggnni_body* body, const ggnn_block* b)
-{
-    for (s->head = 0; s->head < s->y.heads; s->head += GGNNI_HEADS) {
-        s->pass = (int32_t)ggnni_min(s->y.heads - s->head, GGNNI_HEADS);
-        for (s->lanes = 1; s->lanes < s->pass;) s->lanes *= 2;
-        if (body == ggnni_gat_piece) ggnni_gat_hubs(s);
-        ggnni_run_lists(b, s->pass * (s->width + 8), body, s);
-    }
-}
-
-GGNN_API ggnn_status ggnn_gat(const ggnn_gat_layer* y)
-{
-    GGNNI_REQUIRE(ggnni_gat_given(y));
-    ggnni_gat     s = ggnni_gat_of(y);
-    const int64_t dst = *y->block->num_dst.n, src = *y->block->num_src.n;
-    if (y->att_l) ggnn_scores(y->el, y->z, y->ld_z, y->att_l, src, y->heads, y->width);
-    if (y->att_r) ggnn_scores(y->er, y->z, y->ld_z, y->att_r, dst, y->heads, y->width);
-    if (y->term)
-        ggnn_spmm_edges(y->own_term, y->heads, NULL, GGNN_MEAN, GGNN_EDGE_COPY, y->block, NULL, NULL, 1, NULL,
-                        0, y->term, y->heads, y->heads);
-    ggnni_gat_run(&s, ggnni_gat_piece, y->block);
-    return GGNN_OK;
-}
-
 // Logits are kept times log2 e, so alpha = 2^(logit - lse). The gradient of logit i of a list with
 // coefficients alpha_i and dropout factors q_i is
 //   alpha_i (q_i dout . z_i - sum over j of alpha_j q_j dout . z_j); the sum is dout . out: delta.
@@ -5517,30 +5581,17 @@ static void ggnni_gat_delta(void* context, int64_t begin, int64_t end)
     }
 }
 
-// Gradients of the terms of target v's list: an edge's own, and its share of the target's.
-static void ggnni_gat_dterm(const ggnni_gat* s, int64_t v)
-{
-    const int64_t begin = s->b->indptr[v], n = s->b->indptr[v + 1] - begin;
-    const float   inv = 1.0f / (float)n;
-    const float*  d = s->y.dlogit + (begin + v) * s->y.heads;
-    for (int64_t i = 0; i < n; i++) {
-        float* dterm = s->y.dterm + ggnni_edge(s->b, begin + i) * s->y.heads;
-        for (int32_t k = s->head; k < s->head + s->pass; k++)
-            dterm[k] = d[(i + 1) * s->y.heads + k] + d[k] * inv;
-    }
-}
-
-static void ggnni_gat_der(void* context, int64_t begin, int64_t end)
+// Gradients of the terms of edges: an edge's own, and its share of its target's.
+static void ggnni_gat_dterm(void* context, int64_t begin, int64_t end)
 {
     const ggnni_gat* s = (const ggnni_gat*)context;
-    for (int64_t v = begin; v < end; v++) {
-        for (int32_t k = s->head; k < s->head + s->pass; k++) {
-            ggnni_sum sum = {0, 0, 0};
-            for (int64_t i = s->b->indptr[v] + v; i <= s->b->indptr[v + 1] + v; i++)
-                ggnni_add(&sum, s->y.dlogit[i * s->y.heads + k]);
-            s->y.der[v * s->y.heads + k] = ggnni_total(&sum);
-        }
-        if (s->y.term) ggnni_gat_dterm(s, v);
+    const int32_t    heads = s->y.heads;
+    for (int64_t e = begin, v = ggnni_list_at(s->b, e + 1, 0) - 1; e < end; e++) {
+        while (s->b->indptr[v + 1] <= e) v++;
+        const float* d = s->y.dlogit + (s->b->indptr[v] + v) * heads;
+        const float  inv = 1.0f / (float)(s->b->indptr[v + 1] - s->b->indptr[v]);
+        for (int32_t k = 0; k < heads; k++)
+            s->y.dterm[ggnni_edge(s->b, e) * heads + k] = s->y.dlogit[(e + v + 1) * heads + k] + d[k] * inv;
     }
 }
 
@@ -5601,34 +5652,110 @@ static void ggnni_gat_back_segment(const ggnni_gat* s, int64_t u, int64_t first,
         }
 }
 
-static void ggnni_gat_back_row(const ggnni_gat* s, ggnni_reader* reader, int64_t u)
+// Entries of source u, of segments that begin in [first, end): their sums dz and del.
+static void ggnni_gat_back_entries(const ggnni_gat* s, ggnni_reader* reader, int64_t u, int64_t first,
+                                   int64_t end, float* dz, float* del)
 {
     float        dots[GGNNI_HEADS * GGNNI_SEGMENT], coef[GGNNI_HEADS * GGNNI_SEGMENT];
     const float* z = s->y.z + u * s->y.ld_z + s->head * s->width;
-    float*       dz = s->dz + u * s->ld_dz + s->head * s->width;
     ggnni_rows   rows = ggnni_rows_of(reader->source, GGNN_F32, s->pass, s->width);
-    ggnni_sum    del[GGNNI_HEADS], none = {0, 0, 0};
+    ggnni_sum    sum[GGNNI_HEADS], none = {0, 0, 0};
     rows.coef = coef, rows.stride = s->pass;
-    for (int32_t k = 0; k < s->pass; k++) del[k] = none;
+    for (int32_t k = 0; k < s->pass; k++) sum[k] = none;
     memset(dz, 0, (size_t)(s->pass * s->width) * sizeof *dz); // of a list without entries
-    for (int64_t first = 0; ggnni_segment(&rows, reader, u, first); first += rows.n) {
+    for (int64_t i = first; i < end && ggnni_segment(&rows, reader, u, i); i += rows.n) {
         s->loops->dot(dots, z, &rows);
-        ggnni_gat_back_segment(s, u, first, rows.n, dots, coef, del);
+        ggnni_gat_back_segment(s, u, i, rows.n, dots, coef, sum);
         rows.ahead = 0; // they are in the cache now
-        rows.keep = first ? ggnni_ones : NULL;
+        rows.keep = i > first ? ggnni_ones : NULL;
         s->loops->sum(dz, &rows);
     }
-    for (int32_t k = 0; k < s->pass; k++) s->y.del[u * s->y.heads + s->head + k] = ggnni_total(&del[k]);
+    for (int32_t k = 0; k < s->pass; k++) del[k] = ggnni_total(&sum[k]);
+}
+
+static void ggnni_gat_back_reader(const ggnni_gat* s, ggnni_reader* reader)
+{
+    ggnni_reader_init(reader, s->t, ggnni_matrix(s->dout + s->head * s->width, s->ld_dout),
+                      *s->b->num_dst.n, s->pass * s->width * (int64_t)sizeof(float));
 }
 
 static void ggnni_gat_back_piece(void* context, int64_t begin, int64_t end)
 {
     const ggnni_gat* s = (const ggnni_gat*)context;
-    int64_t          pass = s->pass * s->width, first = s->head * s->width;
     ggnni_reader     reader;
-    ggnni_reader_init(&reader, s->t, ggnni_matrix(s->dout + first, s->ld_dout), *s->b->num_dst.n,
-                      pass * (int64_t)sizeof(float));
-    for (int64_t u = begin; u < end; u++) ggnni_gat_back_row(s, &reader, u);
+    ggnni_gat_back_reader(s, &reader);
+    for (int64_t u = begin; u < end; u++)
+        if (s->t->indptr[u + 1] - s->t->indptr[u] < s->hub)
+            ggnni_gat_back_entries(s, &reader, u, 0, INT64_MAX, s->dz + u * s->ld_dz + s->head * s->width,
+                                   s->y.del + u * s->y.heads + s->head);
+}
+
+typedef struct {
+    const ggnni_gat* s;
+    int64_t          u, first; // entry of the first of its segments that dz and del are of
+    float            dz[1 << 12], del[64 * GGNNI_HEADS];
+} ggnni_gat_back_hub;
+
+static void ggnni_gat_back_hub_piece(void* context, int64_t i, int64_t end)
+{
+    ggnni_gat_back_hub* h = (ggnni_gat_back_hub*)context;
+    const int32_t       pass = h->s->pass, width = pass * h->s->width;
+    ggnni_reader        reader;
+    ggnni_gat_back_reader(h->s, &reader);
+    for (int64_t first; i < end; i++) {
+        first = h->first + i * GGNNI_SEGMENT;
+        ggnni_gat_back_entries(h->s, &reader, h->u, first, first + 1, h->dz + i * width, h->del + i * pass);
+    }
+}
+
+GGNNI_APART void ggnni_gat_back_hubs(ggnni_gat* s)
+{
+    const int32_t      width = s->pass * s->width;
+    const int64_t      most = ggnni_min((1 << 12) / width, 64), self = *s->b->num_dst.n;
+    ggnni_gat_back_hub h;
+    s->hub = most < 16 ? INT64_MAX : ggnni_hub(s->t, s->pass * (s->width + 8), INT64_MAX);
+    h.s = s;
+    for (int64_t u = 0; (u = ggnni_next_hub(s->t, u, s->hub)) < *s->t->num_dst.n; u++) {
+        const int64_t entries = s->t->indptr[u + 1] - s->t->indptr[u] + (u < self);
+        float*        dz = s->dz + u * s->ld_dz + s->head * s->width;
+        float*        del = s->y.del + u * s->y.heads + s->head;
+        memset(dz, 0, (size_t)width * sizeof *dz);
+        memset(del, 0, (size_t)s->pass * sizeof *del);
+        for (int64_t n = h.first = 0; h.first < entries; h.first += n * GGNNI_SEGMENT) {
+            h.u = u, n = ggnni_min(most, (entries - h.first + GGNNI_SEGMENT - 1) / GGNNI_SEGMENT);
+            ggnni_run(n, n, ggnni_gat_back_hub_piece, &h);
+            for (int64_t i = 0; i < n; i++) {
+                s->loops->blend(dz, 1.0f, 1.0f, h.dz + i * width, GGNN_F32, width);
+                for (int32_t k = 0; k < s->pass; k++) del[k] += h.del[i * s->pass + k];
+            }
+        }
+    }
+}
+
+// Runs body over pieces of b's lists, for GGNNI_HEADS heads at a time.
+static void ggnni_gat_run(ggnni_gat* s, ggnni_body* body, const ggnn_block* b)
+{
+    for (s->head = 0; s->head < s->y.heads; s->head += GGNNI_HEADS) {
+        s->pass = (int32_t)ggnni_min(s->y.heads - s->head, GGNNI_HEADS);
+        for (s->lanes = 1; s->lanes < s->pass;) s->lanes *= 2;
+        if (body == ggnni_gat_piece) ggnni_gat_hubs(s);
+        if (body == ggnni_gat_back_piece) ggnni_gat_back_hubs(s);
+        ggnni_run_lists(b, s->pass * (s->width + 8), body, s);
+    }
+}
+
+GGNN_API ggnn_status ggnn_gat(const ggnn_gat_layer* y)
+{
+    GGNNI_REQUIRE(ggnni_gat_given(y));
+    ggnni_gat     s = ggnni_gat_of(y);
+    const int64_t dst = *y->block->num_dst.n, src = *y->block->num_src.n;
+    if (y->att_l) ggnn_scores(y->el, y->z, y->ld_z, y->att_l, src, y->heads, y->width);
+    if (y->att_r) ggnn_scores(y->er, y->z, y->ld_z, y->att_r, dst, y->heads, y->width);
+    if (y->term)
+        ggnn_spmm_edges(y->own_term, y->heads, NULL, GGNN_MEAN, GGNN_EDGE_COPY, y->block, NULL, NULL, 1, NULL,
+                        0, y->term, y->heads, y->heads);
+    ggnni_gat_run(&s, ggnni_gat_piece, y->block);
+    return GGNN_OK;
 }
 
 GGNN_API ggnn_status ggnn_gat_back(float* dz, int64_t ld_dz, const ggnn_block* transpose,
@@ -5646,7 +5773,10 @@ GGNN_API ggnn_status ggnn_gat_back(float* dz, int64_t ld_dz, const ggnn_block* t
     s.dout = dout, s.ld_dout = ld_dout;
     ggnni_gat_run(&s, ggnni_gat_delta, y->block);
     ggnni_gat_run(&s, ggnni_gat_back_piece, transpose);
-    ggnni_gat_run(&s, ggnni_gat_der, y->block);
+    ggnn_block entries = *y->block; // dlogit is by them, not by the numbers of edges
+    entries.edge = NULL;
+    ggnni_edge_sum(y->der, &entries, y->dlogit, y->heads, 1);
+    if (y->term) ggnni_run_edges(y->block, y->heads, ggnni_gat_dterm, &s);
     if (y->att_l)
         ggnn_scores_back(dz, ld_dz, y->datt_l, y->del, y->z, y->ld_z, y->att_l, src, y->heads, y->width);
     if (y->att_r)
@@ -6007,47 +6137,69 @@ GGNNI_HOT void GGNNI_V(ggnni_exp2)(float* x, int64_t n, const float* less)
     }
 }
 
-GGNNI_HOT void GGNNI_V(ggnni_softmax)(float* out, const float* x, int64_t n, int32_t heads)
+// Lane i: lane[i % heads], put together in registers: a load of what smaller stores wrote waits until all
+// earlier ones are in the cache, which a list's are only after its line came from memory.
+GGNNI_INLINE GGNNI_F GGNNI_V(ggnni_repeat)(const float* lane, int32_t heads, int vector)
+{
+    GGNNI_F all = {0};
+    GGNNI_UNROLL
+    for (int i = 0; i < GGNN_SIMD_WIDTH; i++) all[i] = lane[(vector * GGNN_SIMD_WIDTH + i) & (heads - 1)];
+    return all;
+}
+
+// The first n < 16 of a vector of 16 numbers.
+GGNNI_INLINE void GGNNI_V(ggnni_put_rest)(float* out, const GGNNI_F* x, int64_t n)
+{
+    enum { W = GGNN_SIMD_WIDTH };
+    float tail[W];
+    for (; n >= W; n -= W, out += W) GGNNI_V(ggnni_store)(out, *x++);
+    GGNNI_V(ggnni_store)(tail, *x);
+    memcpy(out, tail, (size_t)n * sizeof *out);
+}
+
+GGNNI_HOT void GGNNI_V(ggnni_softmax)(float* out, const float* x, int64_t n, int32_t heads, int64_t readable)
 {
     enum { VECTORS = 16 / GGNN_SIMD_WIDTH };
-    int64_t count = n * heads, whole = count / 16 * 16;
-    float   lane[16] = {0}, tail[16]; // what is left of the numbers, filled up
-    GGNNI_F most[VECTORS], scale[VECTORS], zero = {0};
-    for (int v = 0; v < VECTORS; v++) GGNNI_V(ggnni_store)(tail + v * GGNN_SIMD_WIDTH, zero - INFINITY);
-    memcpy(tail, x + whole, (size_t)(count - whole) * sizeof *x);
-    for (int v = 0; v < VECTORS; v++) most[v] = zero - INFINITY;
-    for (int64_t i = 0; i < count; i += 16)
+    const int64_t count = n * heads, whole = count / 16 * 16;
+    float         lane[16], tail[16] = {0};
+    GGNNI_F       most[VECTORS], scale[VECTORS], rest[VECTORS], zero = {0};
+    const float*  from = x + whole;
+    if (whole + 16 > readable) from = (const float*)memcpy(tail, from, (size_t)(count - whole) * sizeof *x);
+    for (int v = 0; v < VECTORS; v++) {
+        const GGNNI_I at = *(const GGNNI_V(ggnni_int_at)*)(const void*)(ggnni_numbers + v * GGNN_SIMD_WIDTH);
+        rest[v] = GGNNI_V(ggnni_lane_load)(from, v);
+        rest[v] = most[v] = GGNNI_V(ggnni_select)(at < (int32_t)(count - whole), rest[v], zero - INFINITY);
+    }
+    for (int64_t i = 0; i < whole; i += 16)
         GGNNI_UNROLL
         for (int v = 0; v < VECTORS; v++) {
-            GGNNI_F value = GGNNI_V(ggnni_lane_load)(i < whole ? x + i : tail, v);
+            GGNNI_F value = GGNNI_V(ggnni_lane_load)(x + i, v);
             most[v] = GGNNI_V(ggnni_select)(value > most[v], value, most[v]);
         }
     for (int v = 0; v < VECTORS; v++) GGNNI_V(ggnni_store)(lane + v * GGNN_SIMD_WIDTH, most[v]);
     ggnni_fold_greatest(lane, heads);
-    for (int v = 0; v < VECTORS; v++) most[v] = GGNNI_V(ggnni_lane_load)(lane, v);
-    memset(lane, 0, sizeof lane);
-    for (int64_t e = 0; e < n; e += GGNNI_SEGMENT) {
-        int64_t edges = ggnni_segment_length(n - e), end = (e + edges) * heads;
-        for (int64_t i = e * heads; i < end; i += 16)
-            GGNNI_UNROLL
-            for (int v = 0; v < VECTORS; v++) {
-                GGNNI_F value = GGNNI_V(ggnni_lane_load)(i < whole ? x + i : tail, v) - most[v];
-                float*  to = i < whole ? out + i : tail;
-                value = GGNNI_V(ggnni_power)(value * ggnni_log2_e);
-                GGNNI_V(ggnni_store)(to + v * GGNN_SIMD_WIDTH, value);
-            }
-        if (end > whole) memcpy(out + whole, tail, (size_t)(count - whole) * sizeof *out);
-        ggnni_sum_heads(lane, ggnni_ones, out + e * heads, edges, heads);
+    for (int v = 0; v < VECTORS; v++) {
+        most[v] = GGNNI_V(ggnni_repeat)(lane, heads, v);
+        rest[v] = GGNNI_V(ggnni_power)((rest[v] - most[v]) * ggnni_log2_e);
     }
-    for (int k = 0; k < heads; k++) lane[k] = 1.0f / lane[k];
-    ggnni_repeat_heads(lane, heads);
-    for (int v = 0; v < VECTORS; v++) scale[v] = GGNNI_V(ggnni_lane_load)(lane, v);
+    for (int64_t i = 0; i < whole; i += 16)
+        GGNNI_UNROLL
+        for (int v = 0; v < VECTORS; v++) {
+            GGNNI_F value = GGNNI_V(ggnni_lane_load)(x + i, v) - most[v];
+            GGNNI_V(ggnni_store)(out + i + v * GGNN_SIMD_WIDTH, GGNNI_V(ggnni_power)(value * ggnni_log2_e));
+        }
+    GGNNI_V(ggnni_put_rest)(out + whole, rest, count - whole);
+    for (int32_t k = 0; k < heads; k++) lane[k] = 0;
+    for (int64_t e = 0; e < n; e += GGNNI_SEGMENT)
+        ggnni_sum_heads(lane, ggnni_ones, out + e * heads, ggnni_segment_length(n - e), heads);
+    for (int32_t k = 0; k < heads; k++) lane[k] = 1.0f / lane[k];
+    for (int v = 0; v < VECTORS; v++) scale[v] = GGNNI_V(ggnni_repeat)(lane, heads, v), rest[v] *= scale[v];
     for (int64_t i = 0; i < whole; i += 16)
         GGNNI_UNROLL
         for (int v = 0; v < VECTORS; v++)
             GGNNI_V(ggnni_store)
             (out + i + v * GGNN_SIMD_WIDTH, GGNNI_V(ggnni_lane_load)(out + i, v) * scale[v]);
-    for (int64_t i = whole; i < count; i++) out[i] *= lane[i % 16];
+    GGNNI_V(ggnni_put_rest)(out + whole, rest, count - whole);
 }
 
 GGNNI_HOT void GGNNI_V(ggnni_leaky)(float* x, int64_t n, const float* add, float slope, float* most)

@@ -770,6 +770,9 @@ TEST(attention_of_hubs_is_that_of_other_lists)
     wild_list = 2;
     check_order(r, 5, 35, 0, 0, 8);
     wild_list = -1;
+    random_block* few = random_block_new(sizeof degree / sizeof *degree, 9, degree); /* sources are hubs, too: of the backward */
+    for (int i = 0; i < 4; i++) check_order(few, heads[i], width[i], i % 2 ? 0.3f : 0, i == 2, 8);
+    random_block_free(few);
     random_block_free(r);
 }
 
