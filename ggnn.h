@@ -3969,7 +3969,7 @@ static const float ggnni_ones[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1
 static const int32_t ggnni_numbers[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
 // Sixteen lanes that are heads 0 .. heads - 1, a power of two, again and again: as the first of each head is.
-static void ggnni_repeat_heads(float lane[16], int32_t heads)
+GGNNI_INLINE void ggnni_repeat_heads(float lane[16], int32_t heads)
 {
     for (; heads < 4; heads *= 2)
         for (int32_t k = 0; k < heads; k++) lane[heads + k] = lane[k];
@@ -3977,14 +3977,14 @@ static void ggnni_repeat_heads(float lane[16], int32_t heads)
 }
 
 // The first lane of each head becomes the greatest of all of its.
-static void ggnni_fold_greatest(float lane[16], int32_t heads)
+GGNNI_INLINE void ggnni_fold_greatest(float lane[16], int32_t heads)
 {
     for (int32_t half = 8; half >= heads; half /= 2)
         for (int32_t k = 0; k < half; k++) lane[k] = lane[k + half] > lane[k] ? lane[k + half] : lane[k];
 }
 
 // Of a segment of n edges' numbers, heads side by side: total = keep * total + their sum, in edge order.
-static void ggnni_sum_heads(float* total, const float* keep, const float* x, int64_t n, int32_t heads)
+GGNNI_INLINE void ggnni_sum_heads(float* total, const float* keep, const float* x, int64_t n, int32_t heads)
 {
     for (int32_t k = 0, most; k < heads; k += most) {
         float part[4] = {0};
@@ -4646,7 +4646,7 @@ static void ggnni_join_greatest(const ggnni_spmm* s, int64_t v, const ggnni_spmm
     }
 }
 
-// Of ops that do more to a hub's edges than to others, in several loops: only those that keep threads waiting.
+// Of ops that do more to a hub than to other lists, in several loops: only those that keep threads waiting.
 static int64_t ggnni_costly_hub(const ggnn_block* b, int32_t width)
 {
     const int64_t hub = ggnni_hub(b, width, GGNN_THREADS == 1 ? 1 : 8 * GGNN_THREADS);
@@ -6098,18 +6098,19 @@ GGNNI_HOT void GGNNI_V(ggnni_dot)(float* out, const float* x, const ggnni_rows* 
     else GGNNI_V(ggnni_dot_rows)(out, x, r, r->heads, r->width);
 }
 
+// Rests first: GCC may leave the wide registers in use when it calls code for narrow ones, which then waits
+// for them at each step (5 times the softmax on a Xeon).
 GGNNI_HOT void GGNNI_V(ggnni_blend)(float* out, float keep, float factor, const void* x, ggnn_type type,
                                  int32_t width)
 {
-    int32_t j = 0;
-    for (; j + GGNN_SIMD_WIDTH <= width; j += GGNN_SIMD_WIDTH) {
+    const int32_t whole = width / GGNN_SIMD_WIDTH * GGNN_SIMD_WIDTH;
+    const void*   rest = x ? (const char*)x + whole * ggnn_type_bytes(type) : NULL;
+    if (whole < width) GGNNI_NARROWER(ggnni_blend)(out + whole, keep, factor, rest, type, width - whole);
+    for (int32_t j = 0; j < whole; j += GGNN_SIMD_WIDTH) {
         GGNNI_F sum = GGNNI_V(ggnni_load)((const char*)out, GGNN_F32, j) * keep;
         if (x) sum += GGNNI_V(ggnni_load)((const char*)x, type, j) * factor;
         GGNNI_V(ggnni_store)(out + j, sum);
     }
-    if (j < width)
-        GGNNI_NARROWER(ggnni_blend)(out + j, keep, factor,
-                                    x ? (const char*)x + j * ggnn_type_bytes(type) : NULL, type, width - j);
 }
 
 // ggnn_exp2.
@@ -6137,8 +6138,7 @@ GGNNI_HOT void GGNNI_V(ggnni_exp2)(float* x, int64_t n, const float* less)
     }
 }
 
-// Lane i: lane[i % heads], put together in registers: a load of what smaller stores wrote waits until all
-// earlier ones are in the cache, which a list's are only after its line came from memory.
+// Lane i: lane[i % heads], put together in registers: a vector would wait until its parts are in the cache.
 GGNNI_INLINE GGNNI_F GGNNI_V(ggnni_repeat)(const float* lane, int32_t heads, int vector)
 {
     GGNNI_F all = {0};
