@@ -93,46 +93,36 @@
 // FUNCTIONS: the outputs of each (written whole, unless said), arguments that may be NULL, threads, errors
 //   P: by GGNN_PARALLEL_FOR. 1: the calling thread alone; other threads may call it with their own data.
 //   Fails with: GGNN_ERROR_...; the outputs are undefined then. A caller's mistake is GGNN_ERROR_ARGUMENT
-//   of every function that returns a status: see [1].
+//   of every function that returns a status: see [1]. May be NULL always: fault; weight, position of lists.
 //   ggnn_...             writes                                         may be NULL           fails with
 //  [1]
 //   status_string        returns a sentence, never NULL                                    1  -
 //   parallel_for         nothing                                        context            P  -
-//   half_to_float,       return the value                                                  1  -
-//   float_to_half
+//   half_to_float, float_to_half: return the value                                         1  -
 //  [2]
 //   random_nodes         word (nodes)                                                      1  -
 //   dropout_fields       field (8 blocks)                                                  1  -
 //   neg_log2_fast        returns the value                                                 1  -
 //  [3]
-//   graph_validate       fault (1)                                      fault              P  ID, WEIGHT
+//   graph_validate       fault (1)                                                         P  ID, WEIGHT
 //   layout_owners        at, rank (N), bound (parts + 1)                rank, bound, owner 1  ARGUMENT, ID
-//                                                                       by how; fault
+//                                                                       by how
 //   layout_nodes         id (as many as it returns)                     id (counts)        1  returns -2
 //   graph_lists          indptr (n + 1), first (n), indices, weight     first, indices     1  ID
-//                        (indptr[n])                                    (counts), weight,
-//                                                                       fault
-//   graph_from_coo       out: indptr (N + 1), the others (E)            out's weight,      P  ID
-//                                                                       position; weight,
-//                                                                       fault
-//   graph_transpose      out: as above                                  out's weight,      P  ID
-//                                                                       position; in's;
-//                                                                       fault
+//                        (indptr[n])                                    (counts), weight
+//   graph_from_coo       out: indptr (N + 1), the others (E)            weight             P  ID
+//   graph_transpose      out: as above                                                     P  ID
 //   graph_sort           lists, in place; workspace: _workspace_bytes                      P  -
 //   graph_simplify       out: as above, once indices are given          out's indices      P  -
-//                                                                       (counts), weight,
-//                                                                       position; reverse
-//   graph_reorder        out: as above; seen (N bytes)                  out's weight,      P  ID
-//                                                                       position; in's;
-//                                                                       fault
+//                                                                       (counts); reverse
+//   graph_reorder        out: as above; seen (N bytes)                                     P  ID
 //   graph_out_degrees    out_degree (N)                                                    1  -
 //  [4]
 //   sample_list          offset (min(fanout, degree)); workspace:                          1  returns -1: a
 //                        sample_workspace_bytes                                               weight; -2
 //   sample_lists         offset, bound (n + 1); workspace: the same                        1  WEIGHT
 //   random_walk          visited (walks, length), bad (1)                                  1  ID
-//   walk_neighbors       id, visits (min(top, count)); workspace (16                       1  returns -2
-//                        count bytes)
+//   walk_neighbors       id, visits (min(top, count)); workspace (16 count bytes)          1  returns -2
 //  [5]
 //   unique_init          returns the table, in memory of unique_bytes   memory             1  returns NULL
 //   unique_begin         seen                                                              1  -
@@ -143,20 +133,17 @@
 //   batch_free           b: zeros                                       b                  1  -
 //   batch_plan           b: bounds, bytes                               shared             1  -
 //   batch_init           b, in memory of b->bytes                                          1  -
-//   sample               b: seeds and all hops                                             1  ID, WEIGHT,
-//                                                                                             CAPACITY
-//   batch_begin,         b: the seeds; one hop                                             1  ID, WEIGHT,
+//   sample, batch_begin, b: the seeds and all hops; the seeds; one hop                     1  ID, WEIGHT,
 //   sample_hop                                                                                CAPACITY
 //   batch_pack           memory: batch_packed_bytes                                        1  -
 //   batch_unpack         b, in these bytes                                                 1  BLOCK
 //   block_whole          b, counts (3), copy (E, with NODE64)           copy, with 32-bit  1  -
 //                                                                       ids
 //   block_transpose      t, laid out by _init in memory of _bytes                          P  -
-//   batch_validate       fault (1)                                      fault              1  BLOCK, ID
-//   block_validate       fault (1)                                      fault              1  BLOCK, ID
+//   batch_validate       fault (1)                                                         1  BLOCK, ID
+//   block_validate       fault (1)                                                         1  BLOCK, ID
 //  [7]
-//   gather, gather_edges,                                                                  P  -
-//   gather_marked        out (n, width)
+//   gather, gather_edges, gather_marked: out (n, width)                                    P  -
 //   mark                 mark (n)                                                          P  -
 //   split                gather, scatter (n), bound (parts + 3)                            1  -
 //   permute              out (n, width)                                                    P  -
@@ -180,8 +167,7 @@
 //   exp2_array           x (n), in place                                                   1  -
 //  [9]
 //   scores               el (n, heads)                                                     P  -
-//   scores_back          dz (n, width), added to; datt (heads, width /                     P  -
-//                        heads)
+//   scores_back          dz (n, width), added to; datt (heads, width / heads)              P  -
 //   gat                  y->out (num_dst, width), y->lse (num_dst,      y->att_l, att_r,   P  -
 //                        heads); with vectors y->el, y->er; with a      term
 //                        term y->own_term
@@ -342,9 +328,7 @@ typedef struct ggnn_rng { // all the state there is
     uint32_t purpose; // a ggnn_purpose; to sample: SAMPLE, EVALUATE or PRESAMPLE, which is not checked
 } ggnn_rng;
 
-typedef struct ggnn_words {
-    uint32_t word[4];
-} ggnn_words;
+typedef struct ggnn_words { uint32_t word[4]; } ggnn_words;
 
 // A walk's words, of their own for each of the three purposes that it may serve (3, 19 and 35): of block
 // walk * length + step, words 0 and 1 choose the neighbour, 2 whether to restart.
@@ -461,9 +445,8 @@ GGNN_HD int64_t ggnn_mark_of(ggnn_place place)
 }
 GGNN_HD ggnn_place ggnn_marked(int64_t mark)
 {
-    ggnn_place place;
-    place.slot = (int32_t)(mark >> GGNN_MARK_ROW_BITS);
-    place.row = mark & (((int64_t)1 << GGNN_MARK_ROW_BITS) - 1);
+    const int64_t rows = (int64_t)1 << GGNN_MARK_ROW_BITS;
+    ggnn_place    place = {(int32_t)(mark >> GGNN_MARK_ROW_BITS), mark & (rows - 1)};
     return place;
 }
 
@@ -1151,8 +1134,7 @@ typedef struct ggnn_gat_layer { // one layer of fused attention. Zero-initialise
 //   L[u] = LeakyReLU(el[u] + er[v]) * log2 e,  most = the greatest L so far,  p[u] = ggnn_exp2(L[u] - most)
 //   sum = sum * keep + (p of the segment, added up),  out = out * keep + (p[u] * q[u]) * z[u], added up
 // keep = ggnn_exp2(most of the segments before - most); q[u] is dropout's factor, 1 without. At the end out
-// is multiplied by 1 / sum, and lse = most + log2 of sum. Where the vectors are given, ggnn_scores makes el
-// and er first.
+// is multiplied by 1 / sum; lse = most + log2(sum). Where vectors are given, ggnn_scores makes el, er first.
 // With term, el[u] + term[e] stands for el[u], e being the entry's edge (as in PyG's GATConv(edge_dim): there
 // term is the edge's row times W_e, by the heads' att_e; GSplit's w_e). The target's own is the mean of its
 // list's, 0 of an empty list (PyG's fill_value = "mean": linear, so the mean of the rows gives the same), a
@@ -1198,22 +1180,20 @@ GGNNI_WIDE(ggnn_graph_validate) GGNNI_WIDE(ggnn_layout_owners) GGNNI_WIDE(ggnn_l
 GGNNI_WIDE(ggnn_graph_lists) GGNNI_WIDE(ggnn_graph_from_coo) GGNNI_WIDE(ggnn_graph_transpose)
 GGNNI_WIDE(ggnn_graph_sort_workspace_bytes) GGNNI_WIDE(ggnn_graph_sort) GGNNI_WIDE(ggnn_graph_simplify)
 GGNNI_WIDE(ggnn_graph_reorder) GGNNI_WIDE(ggnn_graph_out_degrees) GGNNI_WIDE(ggnn_sample_list)
-GGNNI_WIDE(ggnn_sample_lists)
-GGNNI_WIDE(ggnn_random_walk) GGNNI_WIDE(ggnn_walk_neighbors) GGNNI_WIDE(ggnn_unique_bytes)
-GGNNI_WIDE(ggnn_unique_init) GGNNI_WIDE(ggnn_unique_begin) GGNNI_WIDE(ggnn_unique_append)
-GGNNI_WIDE(ggnn_unique_find) GGNNI_WIDE(ggnn_batch_new) GGNNI_WIDE(ggnn_batch_free)
-GGNNI_WIDE(ggnn_batch_plan) GGNNI_WIDE(ggnn_batch_packed_bytes) GGNNI_WIDE(ggnn_batch_pack)
-GGNNI_WIDE(ggnn_batch_unpack) GGNNI_WIDE(ggnn_batch_validate) GGNNI_WIDE(ggnn_batch_init)
-GGNNI_WIDE(ggnn_sample) GGNNI_WIDE(ggnn_batch_begin) GGNNI_WIDE(ggnn_sample_hop) GGNNI_WIDE(ggnn_block_whole)
-GGNNI_WIDE(ggnn_block_transpose_init) GGNNI_WIDE(ggnn_block_transpose) GGNNI_WIDE(ggnn_block_validate)
-GGNNI_WIDE(ggnn_gather) GGNNI_WIDE(ggnn_gather_edges) GGNNI_WIDE(ggnn_mark) GGNNI_WIDE(ggnn_split)
-GGNNI_WIDE(ggnn_gather_marked) GGNNI_WIDE(ggnn_spmm)
-GGNNI_WIDE(ggnn_sum)
+GGNNI_WIDE(ggnn_sample_lists) GGNNI_WIDE(ggnn_random_walk) GGNNI_WIDE(ggnn_walk_neighbors)
+GGNNI_WIDE(ggnn_unique_bytes) GGNNI_WIDE(ggnn_unique_init) GGNNI_WIDE(ggnn_unique_begin)
+GGNNI_WIDE(ggnn_unique_append) GGNNI_WIDE(ggnn_unique_find) GGNNI_WIDE(ggnn_batch_new)
+GGNNI_WIDE(ggnn_batch_free) GGNNI_WIDE(ggnn_batch_plan) GGNNI_WIDE(ggnn_batch_packed_bytes)
+GGNNI_WIDE(ggnn_batch_pack) GGNNI_WIDE(ggnn_batch_unpack) GGNNI_WIDE(ggnn_batch_validate)
+GGNNI_WIDE(ggnn_batch_init) GGNNI_WIDE(ggnn_sample) GGNNI_WIDE(ggnn_batch_begin) GGNNI_WIDE(ggnn_sample_hop)
+GGNNI_WIDE(ggnn_block_whole) GGNNI_WIDE(ggnn_block_transpose_init) GGNNI_WIDE(ggnn_block_transpose)
+GGNNI_WIDE(ggnn_block_validate) GGNNI_WIDE(ggnn_gather) GGNNI_WIDE(ggnn_gather_edges) GGNNI_WIDE(ggnn_mark)
+GGNNI_WIDE(ggnn_split) GGNNI_WIDE(ggnn_gather_marked) GGNNI_WIDE(ggnn_spmm) GGNNI_WIDE(ggnn_sum)
 GGNNI_WIDE(ggnn_mean) GGNNI_WIDE(ggnn_spmm_back_arg) GGNNI_WIDE(ggnn_scale_mean)
 GGNNI_WIDE(ggnn_scale_weights) GGNNI_WIDE(ggnn_gcn_norm) GGNNI_WIDE(ggnn_scale_gcn) GGNNI_WIDE(ggnn_aggregate)
-GGNNI_WIDE(ggnn_sddmm) GGNNI_WIDE(ggnn_edge_sum) GGNNI_WIDE(ggnn_edge_softmax)
-GGNNI_WIDE(ggnn_spmm_edges) GGNNI_WIDE(ggnn_spmm_edges_back)
-GGNNI_WIDE(ggnn_edge_softmax_back) GGNNI_WIDE(ggnn_gat) GGNNI_WIDE(ggnn_gat_back)
+GGNNI_WIDE(ggnn_sddmm) GGNNI_WIDE(ggnn_edge_sum) GGNNI_WIDE(ggnn_edge_softmax) GGNNI_WIDE(ggnn_spmm_edges)
+GGNNI_WIDE(ggnn_spmm_edges_back) GGNNI_WIDE(ggnn_edge_softmax_back) GGNNI_WIDE(ggnn_gat)
+GGNNI_WIDE(ggnn_gat_back)
 #endif
 
 // ---- the longer inline functions -------------------------------------------------
@@ -1235,10 +1215,7 @@ GGNN_HD uint64_t ggnn_neg_log2(uint64_t draw)
     uint64_t m = draw + 1, fraction = 0;
     int      exponent = 63;
     if (m == 0) return 0; // u = 1
-    while (!(m >> 63)) {
-        m <<= 1;
-        exponent--;
-    }
+    for (; !(m >> 63); m <<= 1) exponent--;
     for (int bit = 0; bit < 40; bit++) { // m in [1, 2), 63 fractional bits: squaring doubles its log
         m = ggnn_mul_high(m, m);         // [1, 4) with 62
         fraction = fraction << 1 | m >> 63;
@@ -1264,13 +1241,12 @@ GGNN_HD int64_t ggnn_shuffle(uint64_t seed, uint32_t epoch, int64_t i, int64_t n
 GGNN_HD ggnn_place ggnn_locate(const ggnn_layout* at, int64_t v)
 {
     ggnn_place place;
-    int64_t    r;
     if (at->cached) {
         place.slot = at->parts + 1;
         place.row = at->cache_row ? (int64_t)at->cache_row[v] : v;
         if ((uint64_t)place.row < (uint64_t)at->cached) return place;
     }
-    r = at->rank ? (int64_t)at->rank[v] : v;
+    const int64_t r = at->rank ? (int64_t)at->rank[v] : v;
     if (r >= at->stored) {
         place.slot = at->parts;
         place.row = v;
@@ -1291,21 +1267,20 @@ GGNN_HD ggnn_place ggnn_locate(const ggnn_layout* at, int64_t v)
 GGNN_HD int32_t ggnn_owner_of(int64_t v, ggnn_owner how, const int32_t* owner, int64_t num_rows,
                               int32_t parts)
 {
-    int64_t each, longer; // rows of a range, of all longer ranges
     if (how == GGNN_OWNER_MAP) return owner[v];
     if (how == GGNN_OWNER_HASH) return ggnn_owner_hash(v, parts);
     if (how == GGNN_OWNER_MODULO) return (int32_t)(v % parts);
-    each = num_rows / parts;
-    longer = num_rows % parts * (each + 1);
+    // rows of a range, of all longer ranges
+    const int64_t each = num_rows / parts, longer = num_rows % parts * (each + 1);
     return (int32_t)(v < longer ? v / (each + 1) : num_rows % parts + (v - longer) / each);
 }
 
 GGNN_HD ggnn_graph ggnn_graph_plain(const int64_t* indptr, const ggnn_node* indices, const float* weight,
                                     int64_t num_nodes, int64_t num_edges)
 {
-    ggnn_graph g = {num_nodes, num_edges, {0, 0, 0, 0, 0}, 0, {0, 0, 0, 0, 0, 1}, 0};
-    g.whole.indptr = indptr, g.whole.indices = indices, g.whole.weight = weight;
-    g.whole.num_edges = num_edges, g.at.stored = num_nodes;
+    const ggnn_csc    whole = {indptr, 0, indices, weight, num_edges};
+    const ggnn_layout at = {0, 0, 0, 0, num_nodes, 1};
+    const ggnn_graph  g = {num_nodes, num_edges, whole, 0, at, 0};
     return g;
 }
 
@@ -1321,13 +1296,11 @@ GGNN_HD ggnn_list ggnn_neighbors(const ggnn_graph* g, ggnn_node v)
     ggnn_place      place = {0, v};
     const ggnn_csc* csc = &g->whole;
     ggnn_list       list = {0, 0, -1, 0};
-    int64_t         begin, end;
     if (g->part) {
         place = ggnn_locate(&g->at, v);
         csc = &g->part[place.slot];
     }
-    begin = csc->indptr[place.row];
-    end = csc->indptr[place.row + 1];
+    const int64_t begin = csc->indptr[place.row], end = csc->indptr[place.row + 1];
     if (g->traffic) g->traffic[place.slot]++;
     if (begin < 0 || begin > end || end > csc->num_edges) return list;
     list.degree = end - begin;
@@ -1339,28 +1312,22 @@ GGNN_HD ggnn_list ggnn_neighbors(const ggnn_graph* g, ggnn_node v)
 
 GGNN_HD ggnn_store ggnn_store_plain(const void* rows, int64_t num_rows, int32_t width, ggnn_type type)
 {
-    ggnn_store s = {0, GGNN_F32, 0, 0, 0, {0, 0, 0, 0, 0, 1}, 0};
-    s.width = width, s.type = type, s.pitch = width * ggnn_type_bytes(type);
-    s.rows = rows, s.at.stored = num_rows;
+    const ggnn_layout at = {0, 0, 0, 0, num_rows, 1};
+    const ggnn_store  s = {width, type, width * ggnn_type_bytes(type), rows, 0, at, 0};
     return s;
 }
 
 GGNN_HD const void* ggnn_row(const ggnn_store* s, int64_t v)
 {
-    ggnn_place place;
     if (!s->base) return (const char*)s->rows + v * s->pitch;
-    place = ggnn_locate(&s->at, v);
+    const ggnn_place place = ggnn_locate(&s->at, v);
     return (const char*)s->base[place.slot] + place.row * s->pitch;
 }
 
 GGNN_HD ggnn_walks ggnn_walks_or_default(ggnn_walks how)
 {
-    if (how.walks == 0 && how.length == 0 && how.restart >= 0.0f && how.restart <= 0.0f) {
-        how.walks = 4;
-        how.length = 3;
-        how.restart = 0.5f;
-    }
-    return how;
+    const ggnn_walks pinsage = {4, 3, 0.5f};
+    return how.walks == 0 && how.length == 0 && how.restart >= 0.0f && how.restart <= 0.0f ? pinsage : how;
 }
 
 GGNN_HD int ggnn_walks_valid(ggnn_walks how)
@@ -1393,9 +1360,7 @@ GGNN_HD int ggnn_method_has(ggnn_method method, int traits)
 
 GGNN_HD ggnn_sampling ggnn_sampling_plain(ggnn_method method, const int32_t* fanout, int32_t num_hops)
 {
-    ggnn_sampling how = {GGNN_FISHER_YATES, 0, {0}, 0, 0, {0, 0, 0}, 0, {0}, {0}};
-    how.method = method;
-    how.num_hops = num_hops;
+    ggnn_sampling how = {method, num_hops, {0}, 0, 0, {0, 0, 0}, 0, {0}, {0}};
     for (int32_t h = 0; h < num_hops && h < GGNN_HOPS_MAX; h++) how.fanout[h] = fanout[h];
     return how;
 }
@@ -1471,12 +1436,8 @@ GGNN_HD int ggnni_messages(ggnn_reduce how, ggnn_message message, const ggnn_sca
 GGNN_HD ggnn_status ggnni_fault(ggnn_fault* fault, ggnn_status status, const char* what, int64_t node,
                                 int64_t edge)
 {
-    if (fault) {
-        fault->what = what;
-        fault->node = node;
-        fault->edge = edge;
-        fault->hop = -1;
-    }
+    const ggnn_fault found = {what, node, edge, -1};
+    if (fault) *fault = found;
     return status;
 }
 
@@ -1555,12 +1516,11 @@ GGNN_HD size_t ggnni_lay_out_packed(ggnn_batch* b, const ggnni_packed* header, c
     b->workspace = ggnni_carve_by(GGNNI_LINE, base, &used, 1, sizeof *header);
     b->max_ids = header->length[header->num_hops];
     b->num_hops = (int32_t)header->num_hops;
-    b->num_seeds.n = base ? &there->seeds : 0;
-    b->num_seeds.max = header->seeds;
+    b->num_seeds.n = base ? &there->seeds : 0, b->num_seeds.max = header->seeds;
     b->id = (ggnn_node*)ggnni_carve_by(GGNNI_LINE, base, &used, b->max_ids, sizeof *b->id);
     b->seed_local = (int32_t*)ggnni_carve_by(GGNNI_LINE, base, &used, header->seeds, sizeof *b->seed_local);
-    b->hop[0].num_dst.n = base ? there->length : 0; // of a batch without hops too
-    b->hop[0].num_dst.max = header->length[0];
+    // of a batch without hops too
+    b->hop[0].num_dst.n = base ? there->length : 0, b->hop[0].num_dst.max = header->length[0];
     for (int32_t h = 0; h < b->num_hops; h++) {
         ggnn_block* hop = &b->hop[h];
         hop->id = b->id;
@@ -1579,8 +1539,7 @@ GGNN_HD void ggnni_pack_header(ggnni_packed* header, ggnn_batch* to, const ggnn_
     header->magic = GGNNI_PACKED;
     header->how = b->how;
     header->how.keep &= ~GGNN_KEEP_TRANSPOSES;
-    header->num_nodes = b->num_nodes, header->num_edges = b->num_edges;
-    header->num_hops = b->num_hops;
+    header->num_nodes = b->num_nodes, header->num_edges = b->num_edges, header->num_hops = b->num_hops;
     header->seeds = *b->num_seeds.n;
     header->length[0] = *b->hop[0].num_dst.n;
     for (int32_t h = 0; h < b->num_hops; h++) {
@@ -1720,9 +1679,7 @@ GGNN_HD ggnn_status ggnn_batch_bound(ggnn_batch* b, const ggnn_graph* g, const g
 static int64_t ggnni_min(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t ggnni_max(int64_t a, int64_t b) { return a > b ? a : b; }
 
-typedef struct {
-    int64_t begin, end;
-} ggnni_range;
+typedef struct { int64_t begin, end; } ggnni_range;
 
 // Piece i of n things.
 static ggnni_range ggnni_cut(int64_t n, int64_t i, int64_t pieces)
@@ -1828,11 +1785,12 @@ static int64_t ggnni_pieces(int64_t work, int64_t grain)
     return ggnni_max(1, ggnni_min(ggnni_max(64, 8 * GGNN_THREADS), work / grain));
 }
 
+// The edges of all lists: a block without targets may have no indptr.
+static int64_t ggnni_edges_of(const ggnn_block* b) { return *b->num_dst.n ? b->indptr[*b->num_dst.n] : 0; }
+
 // A block's lists are cut where rows + edges are even, so that no piece has too many hubs or empty lists.
-static int64_t ggnni_work(const ggnn_block* b)
-{
-    return *b->num_dst.n ? *b->num_dst.n + b->indptr[*b->num_dst.n] : 0;
-}
+static int64_t ggnni_work(const ggnn_block* b) { return *b->num_dst.n + ggnni_edges_of(b); }
+
 // The first v with indptr[v] + v >= work, or, `lists` 0, indptr[v] >= work; num_dst: none is.
 static int64_t ggnni_list_at(const ggnn_block* b, int64_t work, int lists)
 {
@@ -1904,7 +1862,7 @@ static void ggnni_run_lists(const ggnn_block* b, int32_t width, ggnni_body* body
 // Over its edges, where no sum is over a list.
 static void ggnni_run_edges(const ggnn_block* b, int32_t width, ggnni_body* body, void* context)
 {
-    const int64_t edges = *b->num_dst.n ? b->indptr[*b->num_dst.n] : 0;
+    const int64_t edges = ggnni_edges_of(b);
     ggnni_run(edges, ggnni_pieces(edges * ((int64_t)width + 4), 1 << 14), body, context);
 }
 
@@ -1958,10 +1916,9 @@ GGNN_API float ggnn_half_to_float(uint16_t half)
 
 GGNN_API uint16_t ggnn_float_to_half(float value)
 {
-    uint32_t bits, magnitude, rounded;
+    uint32_t bits, rounded;
     memcpy(&bits, &value, sizeof bits);
-    uint32_t sign = bits >> 16 & 0x8000u;
-    magnitude = bits & 0x7fffffffu;
+    const uint32_t sign = bits >> 16 & 0x8000u, magnitude = bits & 0x7fffffffu;
     // NaN, made quiet
     if (magnitude > 0x7f800000u) return (uint16_t)(sign | 0x7e00u | (magnitude >> 13 & 0x3ffu));
     if (magnitude >= 0x47800000u) return (uint16_t)(sign | 0x7c00u); // 65536 and more
@@ -1988,18 +1945,16 @@ GGNN_API uint64_t ggnn_neg_log2_fast(uint64_t draw)
     const double root = 1.4142135623730951, scale = 2.8853900817779268; // sqrt 2, 2 / ln 2
     const int64_t one = (int64_t)1 << 52;
     if (draw >> 53 == 0 || draw == UINT64_MAX) return ggnn_neg_log2(draw);
-    double  y = (double)(int64_t)((draw + 1) >> 1), t, s, s4, sum;
-    int64_t bits, exponent, fraction;
+    double  y = (double)(int64_t)((draw + 1) >> 1);
+    int64_t bits;
     memcpy(&bits, &y, sizeof bits);
-    exponent = (bits >> 52) - 1022;
+    const int64_t exponent = (bits >> 52) - 1022;
     bits = (bits & (one - 1)) | (int64_t)1023 << 52;
     memcpy(&y, &bits, sizeof bits);
-    t = (y - root) / (y + root);
-    s = t * t;
-    s4 = s * s * (s * s);
-    sum = (1.0 / 9 + 1.0 / 11 * s) + s * s * (1.0 / 13 + 1.0 / 15 * s) + s4 * (1.0 / 17);
+    const double t = (y - root) / (y + root), s = t * t, s4 = s * s * (s * s);
+    double sum = (1.0 / 9 + 1.0 / 11 * s) + s * s * (1.0 / 13 + 1.0 / 15 * s) + s4 * (1.0 / 17);
     sum = (1.0 + 1.0 / 3 * s) + s * s * (1.0 / 5 + 1.0 / 7 * s) + s4 * sum;
-    fraction = (int64_t)((0.5 + scale * (t * sum)) * (double)one);
+    const int64_t fraction = (int64_t)((0.5 + scale * (t * sum)) * (double)one);
     if (((fraction + 16) & 4095) < 32) return ggnn_neg_log2(draw);
     return ((uint64_t)64 << 40) - (((uint64_t)exponent << 40) + (uint64_t)(fraction >> 12));
 }
@@ -2032,9 +1987,7 @@ static int64_t ggnni_key(const ggnni_sort* s, int64_t e)
     return s->wide ? ((const int64_t*)s->key)[e] : ((const int32_t*)s->key)[e];
 }
 
-typedef struct { // edges of a piece, found in the order of the input
-    int64_t n, edge[256], row[256], key[256];
-} ggnni_found_edges;
+typedef struct { int64_t n, edge[256], row[256], key[256]; } ggnni_found_edges; // of a piece, in input order
 
 // Appends those of edges [e, end) of a row whose key is in [first, last), without a branch to mispredict.
 static int64_t ggnni_sort_find(ggnni_found_edges* found, const ggnni_sort* s, int64_t row, int64_t e,
@@ -2406,9 +2359,8 @@ GGNN_API ggnn_status ggnn_graph_transpose(ggnn_lists* out, const ggnn_lists* in,
     return GGNN_OK;
 }
 
-typedef struct { // a key and where it came from: no two pairs are equal, so that any sort of pairs is stable
-    int64_t key, from;
-} ggnni_pair;
+// A key and where it came from: no two pairs are equal, so that any sort of pairs is stable.
+typedef struct { int64_t key, from; } ggnni_pair;
 
 static int ggnni_less(ggnni_pair a, ggnni_pair b)
 {
@@ -2629,9 +2581,7 @@ static int64_t ggnni_next(ggnni_draws* draws, int64_t j, int64_t n) // draw j in
 }
 
 // A small hash table from slot to content, for an array of n entries of which m differ from the identity.
-typedef struct {
-    int64_t slot, content; // slot -1: free
-} ggnni_entry;
+typedef struct { int64_t slot, content; } ggnni_entry; // slot -1: free
 
 static int64_t ggnni_table_size(int64_t m) // a power of two, at most half full
 {
@@ -4417,8 +4367,7 @@ static void ggnni_reader_init(ggnni_reader* r, const ggnn_block* b, ggnni_source
                               int64_t row_bytes)
 {
     r->b = b, r->source = source, r->factor = NULL, r->with_self = with_self;
-    r->edges = *b->num_dst.n ? b->indptr[*b->num_dst.n] : 0;
-    r->ahead = ggnni_rows_ahead(2 * row_bytes);
+    r->edges = ggnni_edges_of(b), r->ahead = ggnni_rows_ahead(2 * row_bytes);
 }
 
 // The addresses of a store's rows: of n edges from e on. What the factors of their ids need is fetched, too.
@@ -4762,8 +4711,7 @@ GGNN_API ggnn_status ggnn_aggregate(float* out, int64_t ld_out, ggnn_reduce how,
     s.source.from = from, s.type = from->type;
     ggnni_spmm_run(&s, heads, from->width);
     if (from->traffic) {
-        int64_t own = s.scale.self ? ggnni_own_rows(b) : 0;
-        int64_t edges = *b->num_dst.n ? b->indptr[*b->num_dst.n] : 0;
+        const int64_t own = s.scale.self ? ggnni_own_rows(b) : 0, edges = ggnni_edges_of(b);
         for (int64_t e = 0; e < edges; e++) ggnni_count_row(from, ggnni_source_id(b, e));
         for (int64_t v = 0; v < own; v++) ggnni_count_row(from, ggnni_id(b, v));
     }
@@ -6142,10 +6090,7 @@ GGNNI_INLINE void GGNNI_V(ggnni_philox)(GGNNI_V(ggnni_u64) word[4], uint64_t key
         k0 += 0x9E3779B9u;
         k1 += 0xBB67AE85u;
     }
-    word[0] = a;
-    word[1] = b;
-    word[2] = c;
-    word[3] = d;
+    word[0] = a, word[1] = b, word[2] = c, word[3] = d;
 }
 
 // Draws 0 .. m-1 of each lane as Fisher-Yates bounds them: draw i in [0, n - i).
@@ -6154,16 +6099,15 @@ GGNNI_INLINE void GGNNI_V(ggnni_lane_draws)(uint32_t (*draw)[GGNNI_LANES], uint6
                                             int32_t m)
 {
     enum { WIDTH = GGNN_SIMD_WIDTH / 2 };
+    typedef GGNNI_V(ggnni_u64) vec;
     for (int32_t i = 0; i < m; i += 2)
         for (int lane = 0; lane < GGNNI_LANES; lane += WIDTH) {
-            GGNNI_V(ggnni_u64)
-            word[4], block = {0}, bound = *(const GGNNI_V(ggnni_u64)*)(n + lane) - (uint64_t)i;
+            vec word[4], block = {0}, bound = *(const vec*)(n + lane) - (uint64_t)i;
             block += (uint64_t)(i / 2);
-            GGNNI_V(ggnni_philox)(word, key, *(const GGNNI_V(ggnni_u64)*)(stream + lane), step, block);
-            for (int32_t half = 0; half < 2 && i + half < m;
-                 half++) { // high product of a 64-bit draw and a 32-bit bound
-                GGNNI_V(ggnni_u64) low = GGNNI_V(ggnni_mul)(word[2 * half + 1], bound) >> 32;
-                GGNNI_V(ggnni_u64) draws = (GGNNI_V(ggnni_mul)(word[2 * half], bound) + low) >> 32;
+            GGNNI_V(ggnni_philox)(word, key, *(const vec*)(stream + lane), step, block);
+            for (int32_t half = 0; half < 2 && i + half < m; half++) { // high product of 64 by 32 bits
+                vec low = GGNNI_V(ggnni_mul)(word[2 * half + 1], bound) >> 32;
+                vec draws = (GGNNI_V(ggnni_mul)(word[2 * half], bound) + low) >> 32;
                 *(GGNNI_V(ggnni_half_u32)*)(draw[i + half] + lane) =
                     __builtin_convertvector(draws, GGNNI_V(ggnni_half_u32));
                 bound -= 1;
@@ -6218,9 +6162,7 @@ GGNNI_HOT void GGNNI_V(ggnni_words)(void* word, uint64_t key, uint64_t stream, u
         low = (w[0] & 0xffffffffu) | w[1] << 32;
         high = (w[2] & 0xffffffffu) | w[3] << 32;
         for (int i = 0; i < lanes; i++) {
-            uint64_t half[2];
-            half[0] = low[i];
-            half[1] = high[i];
+            const uint64_t half[2] = {low[i], high[i]};
             memcpy((char*)word + 16 * (done + i), half, sizeof half);
         }
     }
