@@ -2090,12 +2090,10 @@ static void ggnni_check_ids_piece(void* context, int64_t piece, int64_t end)
     ggnni_found* found = &check->found[piece];
     ggnni_range  ids = ggnni_cut(check->n, end - 1, check->pieces); // the only one
     found->status = GGNN_OK;
-    for (int64_t e = ids.begin; e < ids.end; e++)
-        if (check->id[e] < 0 || check->id[e] >= check->num_nodes) {
+    for (int64_t e = ids.begin; e < ids.end && found->status == GGNN_OK; e++)
+        if (check->id[e] < 0 || check->id[e] >= check->num_nodes)
             found->status =
                 ggnni_fault(&found->fault, GGNN_ERROR_ID, "an id is outside [0, num_nodes)", -1, e);
-            return;
-        }
 }
 
 static ggnn_status ggnni_check_ids(const ggnn_node* id, int64_t n, int64_t num_nodes, ggnn_fault* fault)
@@ -2153,13 +2151,11 @@ static ggnn_status ggnni_check_layout(const ggnn_layout* at, int64_t num_rows, g
 
 static ggnn_status ggnni_check_list(const ggnn_list* list, int64_t num_nodes, int64_t v, ggnn_fault* fault)
 {
-    for (int64_t i = 0; i < list->degree; i++) {
+    for (int64_t i = 0, e = list->position; i < list->degree; i++, e++) {
         if (list->id[i] < 0 || list->id[i] >= num_nodes)
-            return ggnni_fault(fault, GGNN_ERROR_ID, "a neighbour's id is outside [0, num_nodes)", v,
-                               list->position + i);
+            return ggnni_fault(fault, GGNN_ERROR_ID, "a neighbour's id is outside [0, num_nodes)", v, e);
         if (list->weight && !ggnn_weight_valid(list->weight[i]))
-            return ggnni_fault(fault, GGNN_ERROR_WEIGHT, "a weight is negative or not finite", v,
-                               list->position + i);
+            return ggnni_fault(fault, GGNN_ERROR_WEIGHT, "a weight is negative or not finite", v, e);
     }
     return GGNN_OK;
 }
@@ -2206,21 +2202,18 @@ static ggnn_fault ggnni_check_indptr(const ggnn_graph* g, int64_t* edges)
 GGNN_API ggnn_status ggnn_graph_validate(const ggnn_graph* g, ggnn_fault* fault)
 {
     if (!g) return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "there is no graph", -1, -1);
-    ggnni_check check;
-    ggnn_fault  broken, in_list = {NULL, -1, -1, -1};
-    ggnn_status status;
-    int64_t     edges;
     if (g->num_nodes < 0 || g->num_edges < 0 || g->num_nodes > GGNN_NODE_MAX)
         return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "the number of nodes or edges is out of range", -1,
                            -1);
-    status = ggnni_check_layout(&g->at, g->num_nodes, fault);
+    ggnn_status status = ggnni_check_layout(&g->at, g->num_nodes, fault);
     if (status != GGNN_OK) return status;
     if (!ggnni_graph_given(g))
         return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "an array of the graph is NULL", -1, -1);
-    // indptr first: the lists before its first fault are safe to read
-    broken = ggnni_check_indptr(g, &edges);
-    check.g = g;
-    check.n = broken.node >= 0 ? broken.node : g->num_nodes;
+    int64_t          edges; // indptr first: the lists before its first fault are safe to read
+    const ggnn_fault broken = ggnni_check_indptr(g, &edges);
+    ggnn_fault       in_list;
+    ggnni_check      check;
+    check.g = g, check.n = broken.node >= 0 ? broken.node : g->num_nodes;
     status = ggnni_check_run(&check, check.n + edges, ggnni_check_lists_piece, &in_list);
     if (in_list.what) return ggnni_fault(fault, status, in_list.what, in_list.node, in_list.edge);
     return ggnni_fault(fault, broken.what ? GGNN_ERROR_ID : GGNN_OK, broken.what, broken.node, broken.edge);
@@ -2232,15 +2225,14 @@ GGNN_API ggnn_status ggnn_graph_validate(const ggnn_graph* g, ggnn_fault* fault)
 static ggnn_status ggnni_rank_by_owner(ggnn_layout* at, ggnn_node* rank, int64_t* bound, ggnn_owner how,
                                        const int32_t* owner, int64_t num_rows, ggnn_fault* fault)
 {
-    int64_t host; // rank of the next row that no part has
     for (int64_t v = 0; v < num_rows; v++) {
         int32_t p = ggnn_owner_of(v, how, owner, num_rows, at->parts);
         if (p < 0 || p > at->parts)
             return ggnni_fault(fault, GGNN_ERROR_ID, "an owner is outside [0, parts]", v, -1);
         if (p < at->parts) bound[p + 1]++;
     }
-    for (int32_t p = 0; p < at->parts; p++) bound[p + 1] += bound[p];
-    at->stored = host = bound[at->parts];
+    ggnni_prefix_sum(bound, at->parts);
+    int64_t host = at->stored = bound[at->parts]; // rank of the next row that no part has
     for (int32_t p = at->parts; p > 0; p--) bound[p] = bound[p - 1];
     for (int64_t v = 0; v < num_rows; v++) {
         int32_t p = ggnn_owner_of(v, how, owner, num_rows, at->parts);
@@ -2263,30 +2255,23 @@ GGNN_API ggnn_status ggnn_layout_owners(ggnn_layout* at, ggnn_node* rank, int64_
         (how == GGNN_OWNER_MAP && num_rows && !owner))
         return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "an array is NULL", -1, -1);
     memset(at, 0, sizeof *at);
-    at->stored = num_rows;
-    at->parts = parts;
-    if (how != GGNN_OWNER_MODULO) {
-        memset(bound, 0, ((size_t)parts + 1) * sizeof *bound);
-        at->bound = bound;
-    }
-    if (how == GGNN_OWNER_RANGE)
-        for (int32_t p = 0; p <= parts; p++) bound[p] = ggnni_cut(num_rows, p, parts).begin;
-    if (ranked) {
-        at->rank = rank;
-        status = ggnni_rank_by_owner(at, rank, bound, how, owner, num_rows, fault);
-    }
+    at->stored = num_rows, at->parts = parts;
+    if (how != GGNN_OWNER_MODULO) at->bound = bound;
+    if (ranked) at->rank = rank;
+    for (int32_t p = 0; at->bound && p <= parts; p++)
+        bound[p] = ranked ? 0 : ggnni_cut(num_rows, p, parts).begin;
+    if (ranked) status = ggnni_rank_by_owner(at, rank, bound, how, owner, num_rows, fault);
     return status == GGNN_OK ? ggnni_fault(fault, GGNN_OK, NULL, -1, -1) : status;
 }
 
 GGNN_API int64_t ggnn_layout_nodes(ggnn_node* id, const ggnn_layout* at, int64_t num_rows, int32_t part)
 {
-    ggnn_layout shared; // what is cached lies in a part too
-    int64_t     n = 0;
     if (!at || !ggnni_parts_given(at->parts) || num_rows < 0 || part < 0 || part > at->parts + 1 ||
         part == at->parts)
         return -2; // (the host tier, parts, is the whole array)
-    shared = *at;
-    if (part < at->parts) shared.cached = 0;
+    ggnn_layout shared = *at;
+    int64_t     n = 0;
+    if (part < at->parts) shared.cached = 0; // what is cached lies in a part too
     for (int64_t v = 0; v < num_rows; v++) {
         ggnn_place place = ggnn_locate(&shared, v);
         if (place.slot != part) continue;
@@ -2469,8 +2454,7 @@ static int64_t ggnni_simplify_row(ggnn_lists* out, int64_t at, const ggnn_lists*
                                   const ggnn_lists* reverse, int64_t v, int how)
 {
     int64_t i = in->indptr[v], i_end = in->indptr[v + 1], begin = at;
-    int64_t j = reverse ? reverse->indptr[v] : 0, j_end = reverse ? reverse->indptr[v + 1] : 0;
-    int64_t last = -1;
+    int64_t j = reverse ? reverse->indptr[v] : 0, j_end = reverse ? reverse->indptr[v + 1] : 0, last = -1;
     int     wants_loop = how & GGNN_ADD_SELF_LOOPS;
     while (i < i_end || j < j_end) {
         int               first = i < i_end && (j >= j_end || in->indices[i] <= reverse->indices[j]);
@@ -2680,14 +2664,12 @@ static int64_t ggnni_weighted(int64_t* offset, const ggnn_list* list, int64_t m,
     int64_t     kept = 0;
     for (int64_t i = 0; i < list->degree; i++) {
         float      w = list->weight ? list->weight[i] : 1.0f;
-        double     key;
-        ggnni_pair pair;
+        ggnni_pair pair = {0, i};
         if (!ggnn_weight_valid(w)) return -1;
         if (i % 2 == 0) draws.words = ggnn_random(draws.rng, draws.hop, draws.node, (uint32_t)(i / 2));
         if (!(w > 0.0f)) continue;
-        key = (double)ggnn_neg_log2_fast(ggnn_draw(draws.words, i)) / (double)w;
+        const double key = (double)ggnn_neg_log2_fast(ggnn_draw(draws.words, i)) / (double)w;
         memcpy(&pair.key, &key, sizeof key);
-        pair.from = i;
         if (kept < m) {
             heap[kept++] = pair;
             if (kept == m)
@@ -2852,12 +2834,11 @@ GGNN_API int64_t ggnn_walk_neighbors(ggnn_node* id, float* visits, const ggnn_no
     if (count < 0 || (count && (!id || !visits || !visited || !workspace))) return -2;
     ggnni_pair* pair = (ggnni_pair*)workspace;
     int64_t     n = 0, distinct = 0;
-    for (int64_t i = 0; i < count; i++)
-        if (visited[i] >= 0 && visited[i] != node) {
-            pair[n].key = visited[i];
-            pair[n].from = n;
-            n++;
-        }
+    for (int64_t i = 0; i < count; i++) {
+        if (visited[i] < 0 || visited[i] == node) continue;
+        pair[n].key = visited[i], pair[n].from = n;
+        n++;
+    }
     ggnni_sort_pairs(pair, n); // equal ids side by side
     for (int64_t i = 0, run; i < n; i = run) {
         for (run = i + 1; run < n && pair[run].key == pair[i].key; run++) {}
@@ -2913,9 +2894,8 @@ GGNN_API ggnn_unique* ggnn_unique_init(void* memory, ggnn_unique_kind kind, int6
                                        int64_t max_ids)
 {
     ggnn_unique* seen = (ggnn_unique*)memory;
-    char*        table;
     if (!memory || ggnn_unique_bytes(kind, num_nodes, max_ids) == 0) return NULL;
-    table = (char*)memory + ggnni_round_up(sizeof *seen);
+    char* table = (char*)memory + ggnni_round_up(sizeof *seen);
     ggnni_unique_describe(seen, kind, num_nodes, max_ids);
     if (kind == GGNN_UNIQUE_DIRECT) seen->value = (uint32_t*)(void*)table;
     else seen->slot = (ggnn_unique_slot*)(void*)table;
@@ -3011,21 +2991,14 @@ GGNNI_APART void ggnni_unique_hash(ggnn_unique* seen, ggnn_node* list, int32_t* 
     seen->count = count;
 }
 
-static void ggnni_unique_put(ggnn_unique* seen, ggnn_node* list, int32_t* local, const ggnn_node* id,
-                             int64_t n)
-{
-    if (seen->value) ggnni_unique_direct(seen, list, local, id, n);
-    else ggnni_unique_hash(seen, list, local, id, n);
-}
-
 GGNN_API int32_t ggnn_unique_find(const ggnn_unique* seen, ggnn_node id)
 {
-    uint32_t value;
     if (!seen || !ggnni_unique_in_range(seen, id)) return -1;
-    value = seen->value ? seen->value[id]
-                                 : seen->slot[ggnni_unique_probe(seen->slot, seen->mask, seen->base,
-                                                                 seen->count, id)].value;
-    return value - seen->base < seen->count ? (int32_t)(value - seen->base) : -1;
+    const ggnn_unique_slot* slot = seen->slot;
+    const uint32_t          base = seen->base, count = seen->count;
+    const uint32_t          value =
+        seen->value ? seen->value[id] : slot[ggnni_unique_probe(slot, seen->mask, base, count, id)].value;
+    return value - base < count ? (int32_t)(value - base) : -1;
 }
 
 // Numbers n ids in range up to the first new one past `limit`; how many. At once as many as have room if new.
@@ -3034,14 +3007,15 @@ static int64_t ggnni_unique_number(ggnn_unique* seen, ggnn_node* list, int32_t* 
 {
     int64_t done = 0;
     while (done < n) {
-        int64_t  some = ggnni_min(n - done, limit - (int64_t)seen->count);
-        int32_t *to = local ? local + done : NULL, at;
+        const int64_t some = ggnni_min(n - done, limit - (int64_t)seen->count);
+        int32_t*      to = local ? local + done : NULL;
         if (some > 0) {
-            ggnni_unique_put(seen, list, to, id + done, some);
+            if (seen->value) ggnni_unique_direct(seen, list, to, id + done, some);
+            else ggnni_unique_hash(seen, list, to, id + done, some);
             done += some;
             continue;
         }
-        at = ggnn_unique_find(seen, id[done]);
+        const int32_t at = ggnn_unique_find(seen, id[done]);
         if (at < 0) break;
         if (to) *to = at;
         done++;
@@ -3052,17 +3026,15 @@ static int64_t ggnni_unique_number(ggnn_unique* seen, ggnn_node* list, int32_t* 
 GGNN_API ggnn_status ggnn_unique_append(ggnn_unique* seen, ggnn_node* list, int32_t* local,
                                         const ggnn_node* id, int64_t n, int64_t* bad)
 {
-    int64_t valid, next;
     GGNNI_REQUIRE(seen && n >= 0 && bad && (n == 0 || (list && id)));
-    valid = ggnni_unique_count_valid(seen, id, ggnni_min(n, GGNNI_IDS_AT_ONCE));
+    int64_t valid = ggnni_unique_count_valid(seen, id, ggnni_min(n, GGNNI_IDS_AT_ONCE));
     ggnni_unique_prefetch(seen, id, valid);
-    for (int64_t begin = 0, end; begin < n; begin = end, valid = next) {
-        int64_t done;
+    for (int64_t begin = 0, end, next; begin < n; begin = end, valid = next) {
         end = ggnni_min(n, begin + GGNNI_IDS_AT_ONCE);
         next = ggnni_unique_count_valid(seen, id + end, ggnni_min(n - end, GGNNI_IDS_AT_ONCE));
         ggnni_unique_prefetch(seen, id + end, next);
-        done = ggnni_unique_number(seen, list, local ? local + begin : NULL, id + begin, valid,
-                                   seen->max_ids);
+        int32_t*      to = local ? local + begin : NULL;
+        const int64_t done = ggnni_unique_number(seen, list, to, id + begin, valid, seen->max_ids);
         if (done == end - begin) continue;
         *bad = begin + done;
         return done < valid ? GGNN_ERROR_CAPACITY : GGNN_ERROR_ID;
@@ -3172,9 +3144,8 @@ GGNN_API ggnn_status ggnn_batch_plan(ggnn_batch* b, const ggnn_graph* g, const g
                                      int64_t max_seeds, ggnn_unique* shared)
 {
     GGNNI_REQUIRE(b && g && how);
-    ggnn_status status;
     memset(b, 0, sizeof *b);
-    status = ggnn_batch_bound(b, g, how, max_seeds);
+    const ggnn_status status = ggnn_batch_bound(b, g, how, max_seeds);
     if (status != GGNN_OK) return status;
     if (shared && (shared->num_nodes != g->num_nodes || shared->max_ids < b->max_ids))
         return ggnni_fault(&b->fault, GGNN_ERROR_ARGUMENT,
@@ -3186,10 +3157,9 @@ GGNN_API ggnn_status ggnn_batch_plan(ggnn_batch* b, const ggnn_graph* g, const g
 GGNN_API ggnn_status ggnn_batch_new(ggnn_batch* b, const ggnn_graph* g, const ggnn_sampling* how,
                                     int64_t max_seeds)
 {
-    ggnn_status status = ggnn_batch_plan(b, g, how, max_seeds, NULL);
-    void*       memory;
+    const ggnn_status status = ggnn_batch_plan(b, g, how, max_seeds, NULL);
     if (status != GGNN_OK) return status;
-    memory = GGNN_MALLOC(b->bytes);
+    void* memory = GGNN_MALLOC(b->bytes);
     if (memory) return ggnn_batch_init(b, memory);
     return ggnni_fault(&b->fault, GGNN_ERROR_MEMORY, "no memory for the batch", -1, -1);
 }
@@ -3205,12 +3175,6 @@ GGNN_API void ggnn_batch_free(ggnn_batch* b)
 static int ggnni_is_laid_out(const ggnn_batch* b) { return b && b->num_seeds.n; }
 static int ggnni_takes_samples(const ggnn_batch* b) { return ggnni_is_laid_out(b) && b->seen; }
 
-static void ggnni_transpose_empty(ggnn_block* t)
-{
-    *t->num_dst.n = *t->num_src.n = *t->num_edges.n = 0;
-    t->indptr[0] = 0;
-}
-
 static void ggnni_batch_empty(ggnn_batch* b)
 {
     ggnni_batch_state* state = (ggnni_batch_state*)b->workspace;
@@ -3219,8 +3183,9 @@ static void ggnni_batch_empty(ggnn_batch* b)
     memset(state->length, 0, sizeof state->length);
     b->num_hops = 0;
     for (int32_t h = 0; h < b->how.num_hops; h++) {
+        ggnn_block* back = &b->back[h];
         b->hop[h].indptr[0] = 0;
-        if (b->back[h].indptr) ggnni_transpose_empty(&b->back[h]);
+        if (back->indptr) back->indptr[0] = *back->num_dst.n = *back->num_src.n = *back->num_edges.n = 0;
     }
 }
 
@@ -3252,14 +3217,12 @@ GGNN_API ggnn_status ggnn_batch_begin(ggnn_batch* b, const ggnn_node* seeds, int
     GGNNI_REQUIRE(ggnni_takes_samples(b) && num_seeds >= 0 && (seeds || num_seeds == 0));
     ggnni_batch_state* state = (ggnni_batch_state*)b->workspace;
     int64_t            bad = 0;
-    ggnn_status        status;
     ggnni_batch_empty(b);
     if (num_seeds > b->num_seeds.max) return ggnni_batch_fail(b, GGNN_ERROR_CAPACITY, -1, -1);
     ggnn_unique_begin(b->seen);
-    status = ggnn_unique_append(b->seen, b->id, b->seed_local, seeds, num_seeds, &bad);
+    const ggnn_status status = ggnn_unique_append(b->seen, b->id, b->seed_local, seeds, num_seeds, &bad);
     if (status != GGNN_OK) return ggnni_batch_fail(b, status, seeds[bad], -1);
-    state->seeds = num_seeds;
-    state->length[0] = b->seen->count;
+    state->seeds = num_seeds, state->length[0] = b->seen->count;
     return GGNN_OK;
 }
 
@@ -3412,10 +3375,8 @@ static ggnn_status ggnni_walk_target(const ggnni_hop* at, ggnn_node target, int6
     if (status != GGNN_OK) return status;
     taken = ggnn_walk_neighbors(at->scratch->visited, count, at->scratch->visited, visits, at->fanout, target,
                                 at->scratch->sample);
-    if (taken > at->hop->num_edges.max - edges) {
-        *bad = target;
-        return GGNN_ERROR_CAPACITY;
-    }
+    *bad = target;
+    if (taken > at->hop->num_edges.max - edges) return GGNN_ERROR_CAPACITY;
     memcpy(at->ids + edges, at->scratch->visited, (size_t)taken * sizeof *at->ids);
     if (at->hop->weight) memcpy(at->hop->weight + edges, count, (size_t)taken * sizeof *count);
     for (int64_t j = 0; at->hop->position && j < taken; j++) at->hop->position[edges + j] = -1;
@@ -3450,10 +3411,9 @@ static ggnn_status ggnni_walk_targets(ggnn_batch* b, const ggnni_hop* at, int64_
     ggnn_status status = GGNN_OK;
     for (int64_t i = 0; i < num_dst && status == GGNN_OK; i++) {
         const int64_t* edge = at->hop->indptr + i;
-        int64_t        valid;
         status = ggnni_walk_target(at, b->id[i], i, bad);
         if (status != GGNN_OK) return status;
-        valid = ggnni_unique_count_valid(b->seen, at->ids + edge[0], edge[1] - edge[0]);
+        const int64_t valid = ggnni_unique_count_valid(b->seen, at->ids + edge[0], edge[1] - edge[0]);
         status = ggnni_number_tile(b, at, i, 1, valid, bad);
     }
     return status;
@@ -3463,12 +3423,10 @@ static ggnn_status ggnni_walk_targets(ggnn_batch* b, const ggnni_hop* at, int64_
 static ggnn_status ggnni_sample_tiles(ggnn_batch* b, const ggnni_hop* at, int64_t num_dst, ggnn_node* bad)
 {
     ggnni_tile  tile[2];
-    int64_t     width = ggnni_tile_width(at->how->method, at->fanout);
-    int64_t     tiles = (num_dst + width - 1) / width;
+    int64_t     width = ggnni_tile_width(at->how->method, at->fanout), tiles = (num_dst + width - 1) / width;
     int64_t     valid[2]; // of tile t: valid[t % 2], until it is numbered
     ggnn_status status = GGNN_OK;
-    tile[0].offset = at->scratch->offset[0];
-    tile[1].offset = at->scratch->offset[1];
+    tile[0].offset = at->scratch->offset[0], tile[1].offset = at->scratch->offset[1];
     for (int64_t t = 0; t < tiles + 2 && status == GGNN_OK; t++) {
         for (int64_t i = (t + 1) * width; i < ggnni_min(num_dst, (t + 2) * width); i++)
             ggnni_list_prefetch(at->g, b->id[i]);
@@ -3481,8 +3439,7 @@ static ggnn_status ggnni_sample_tiles(ggnn_batch* b, const ggnni_hop* at, int64_
             status = ggnni_fetch_tile(at, &tile[(t - 1) % 2], b->seen, b->id + (t - 1) * width,
                                       &valid[(t - 1) % 2], bad);
         if (t > 1 && status == GGNN_OK) {
-            int64_t first = (t - 2) * width;
-            int64_t n = ggnni_min(width, num_dst - first);
+            const int64_t first = (t - 2) * width, n = ggnni_min(width, num_dst - first);
             status = ggnni_number_tile(b, at, first, n, valid[t % 2], bad);
         }
     }
@@ -3494,22 +3451,20 @@ GGNN_API ggnn_status ggnn_sample_hop(ggnn_batch* b, const ggnn_graph* g, const g
     GGNNI_REQUIRE(ggnni_takes_samples(b) && g && rng);
     ggnni_batch_state* state = (ggnni_batch_state*)b->workspace;
     ggnni_hop          at = {NULL, g, &b->how, rng, NULL, NULL, 0, 0, 0, 0};
-    int32_t            h = b->num_hops;
-    int64_t            num_dst;
+    const int32_t      h = b->num_hops;
+    const int64_t      num_dst = state->length[h];
     ggnn_node          bad = -1;
-    ggnn_status        status;
     if (h >= b->how.num_hops || g->num_nodes != b->num_nodes || g->num_edges != b->num_edges ||
-        (state->length[h] > 0 && !ggnni_graph_given(g)))
+        (num_dst > 0 && !ggnni_graph_given(g)))
         return ggnni_batch_fail(b, GGNN_ERROR_ARGUMENT, -1, h);
     at.hop = &b->hop[h], at.scratch = &state->scratch;
     at.ids = at.hop->neighbor ? at.hop->neighbor : (ggnn_node*)(void*)at.hop->indices;
     at.fanout = b->how.fanout[h], at.number = b->how.first_hop + h;
     at.whole_max = ggnni_whole_max(&b->how, at.fanout);
     at.lane_max = ggnni_lane_max(b->how.method, at.fanout);
-    num_dst = state->length[h];
     at.hop->indptr[0] = 0;
-    status = ggnni_walks(&b->how) ? ggnni_walk_targets(b, &at, num_dst, &bad)
-                                  : ggnni_sample_tiles(b, &at, num_dst, &bad);
+    const ggnn_status status = ggnni_walks(&b->how) ? ggnni_walk_targets(b, &at, num_dst, &bad)
+                                                    : ggnni_sample_tiles(b, &at, num_dst, &bad);
     if (status != GGNN_OK) return ggnni_batch_fail(b, status, bad, h);
     state->edges[h] = at.hop->indptr[num_dst];
     state->length[h + 1] = b->seen->count;
@@ -3641,8 +3596,7 @@ GGNN_API ggnn_status ggnn_block_transpose(ggnn_block* t, const ggnn_block* b)
     GGNNI_REQUIRE(*b->num_src.n <= t->num_dst.max && *b->num_dst.n <= t->num_src.max);
     GGNNI_REQUIRE(*b->num_edges.n <= t->num_edges.max);
     *t->num_dst.n = *b->num_src.n, *t->num_src.n = *b->num_dst.n, *t->num_edges.n = *b->num_edges.n;
-    t->id = b->id;
-    t->bipartite = b->bipartite;
+    t->id = b->id, t->bipartite = b->bipartite;
     memset(&sort, 0, sizeof sort);
     sort.key = b->indices, sort.row = b->indptr;
     sort.num_rows = *b->num_dst.n, sort.num_keys = *b->num_src.n;
@@ -3653,10 +3607,9 @@ GGNN_API ggnn_status ggnn_block_transpose(ggnn_block* t, const ggnn_block* b)
 
 GGNN_API ggnn_status ggnn_block_validate(const ggnn_block* b, int64_t num_nodes, ggnn_fault* fault)
 {
-    int64_t dst, src, edges;
     if (!b || !b->num_dst.n || !b->num_src.n || !b->num_edges.n || !b->indptr)
         return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "there is no block, or one without sizes", -1, -1);
-    dst = *b->num_dst.n, src = *b->num_src.n, edges = *b->num_edges.n;
+    const int64_t dst = *b->num_dst.n, src = *b->num_src.n, edges = *b->num_edges.n;
     if (dst < 0 || dst > b->num_dst.max || src < 0 || src > b->num_src.max || edges < 0 ||
         edges > b->num_edges.max)
         return ggnni_fault(fault, GGNN_ERROR_BLOCK, "a size is outside its bound", -1, -1);
@@ -3718,10 +3671,9 @@ static ggnn_status ggnni_check_hop(const ggnn_batch* b, int32_t h, ggnn_fault* f
 
 GGNN_API ggnn_status ggnn_batch_validate(const ggnn_batch* b, ggnn_fault* fault)
 {
-    int64_t distinct;
     if (!ggnni_is_laid_out(b) || b->num_hops < 0 || b->num_hops > b->how.num_hops)
         return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "there is no batch in memory", -1, -1);
-    distinct = *b->hop[0].num_dst.n;
+    const int64_t distinct = *b->hop[0].num_dst.n;
     for (int64_t i = 0; i < *b->num_seeds.n; i++)
         if (b->seed_local[i] < 0 || b->seed_local[i] >= distinct)
             return ggnni_fault(fault, GGNN_ERROR_BLOCK, "a seed's local id is out of range", i, -1);
@@ -4256,7 +4208,7 @@ GGNN_API ggnn_status ggnn_split(int32_t* gather, int32_t* scatter, int64_t* boun
     int32_t slots = at->parts + 2;
     memset(bound, 0, ((size_t)slots + 1) * sizeof *bound);
     for (int64_t i = 0; i < n; i++) bound[ggnn_locate(at, id[i]).slot + 1]++;
-    for (int32_t s = 0; s < slots; s++) bound[s + 1] += bound[s];
+    ggnni_prefix_sum(bound, slots);
     for (int64_t i = 0; i < n; i++) {
         int64_t place = bound[ggnn_locate(at, id[i]).slot]++;
         gather[place] = (int32_t)i;
