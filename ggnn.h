@@ -708,10 +708,7 @@ typedef struct ggnn_unique { // to be read; only the functions of this section c
     uint32_t*        value;     // direct: (num_nodes) by id
     struct ggnn_unique_slot* slot; // hash: (mask + 1)
 } ggnn_unique;
-typedef struct ggnn_unique_slot {
-    ggnn_node key;
-    uint32_t  value;
-} ggnn_unique_slot;
+typedef struct ggnn_unique_slot { ggnn_node key; uint32_t value; } ggnn_unique_slot;
 
 // The first slot that an id probes: Fibonacci hashing. The bits taken, from 20 on, depend on all lower bits
 // of the id. (Ids that differ above those only would share a slot.)
@@ -799,8 +796,7 @@ typedef struct ggnn_sampling { // how a batch is sampled. Zero-initialise; metho
     int64_t max_edges[GGNN_HOPS_MAX]; //
 } ggnn_sampling;
 
-// All else 0. fanout has num_hops entries, of which at most GGNN_HOPS_MAX are read; more hops are refused by
-// the functions that plan a batch.
+// All else 0. Of fanout (num_hops) at most GGNN_HOPS_MAX are read: who plans a batch refuses more hops.
 GGNN_HD ggnn_sampling ggnn_sampling_plain(ggnn_method method, const int32_t* fanout, int32_t num_hops);
 
 typedef struct ggnn_batch {
@@ -1339,8 +1335,7 @@ GGNN_HD int ggnn_walks_valid(ggnn_walks how)
 GGNN_HD const char* ggnn_method_name(ggnn_method method)
 {
     switch (method) {
-#define GGNN_X(method, number, name, traits) \
-    case method: return name;
+#define GGNN_X(method, number, name, traits) case method: return name;
         GGNN_METHODS(GGNN_X)
 #undef GGNN_X
     }
@@ -1350,8 +1345,7 @@ GGNN_HD const char* ggnn_method_name(ggnn_method method)
 GGNN_HD int ggnn_method_has(ggnn_method method, int traits)
 {
     switch (method) {
-#define GGNN_X(method, number, name, own) \
-    case method: return ((own) & traits) != 0;
+#define GGNN_X(method, number, name, own) case method: return ((own) & traits) != 0;
         GGNN_METHODS(GGNN_X)
 #undef GGNN_X
     }
@@ -1889,8 +1883,7 @@ static int ggnni_off_lines(const char* row, int64_t bytes)
 GGNN_API const char* ggnn_status_string(ggnn_status status)
 {
     switch (status) {
-#define GGNN_X(name, text)                                                                                   \
-    case name: return text;
+#define GGNN_X(name, text) case name: return text;
         GGNN_STATUS_LIST(GGNN_X)
 #undef GGNN_X
     }
@@ -2059,10 +2052,7 @@ static void ggnni_sort_run(ggnni_sort* s)
 
 // ---- checking ---------------------------------------------------------------
 
-typedef struct { // one piece's first fault
-    ggnn_status status;
-    ggnn_fault  fault;
-} ggnni_found;
+typedef struct { ggnn_status status; ggnn_fault fault; } ggnni_found; // one piece's first fault
 
 typedef struct {
     const ggnn_graph* g;
@@ -2311,12 +2301,11 @@ GGNN_API ggnn_status ggnn_graph_from_coo(ggnn_lists* out, const ggnn_node* src, 
 {
     if (!ggnni_lists_given(out) || (out->num_edges && (!src || !dst)))
         return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "an array is NULL or a size out of range", -1, -1);
-    int64_t     row[2];
-    ggnni_sort  sort;
-    ggnn_status status = ggnni_check_ids(src, out->num_edges, out->num_nodes, fault);
+    const int64_t row[2] = {0, out->num_edges};
+    ggnni_sort    sort;
+    ggnn_status   status = ggnni_check_ids(src, out->num_edges, out->num_nodes, fault);
     if (status == GGNN_OK) status = ggnni_check_ids(dst, out->num_edges, out->num_nodes, fault);
     if (status != GGNN_OK) return status;
-    row[0] = 0, row[1] = out->num_edges;
     memset(&sort, 0, sizeof sort);
     sort.key = dst, sort.wide = sizeof *dst == 8, sort.value = src, sort.weight_in = weight;
     sort.row = row, sort.num_rows = 1, sort.num_keys = out->num_nodes;
@@ -2473,19 +2462,15 @@ static int64_t ggnni_simplify_row(ggnn_lists* out, int64_t at, const ggnn_lists*
     return at - begin;
 }
 
-static void ggnni_simplify_count(void* context, int64_t begin, int64_t end)
+// Where out has indices they are written, by its indptr; else indptr[v + 1] counts row v.
+static void ggnni_simplify_piece(void* context, int64_t begin, int64_t end)
 {
     const ggnni_lists_job* job = (const ggnni_lists_job*)context;
-    ggnn_lists             counting = {0, 0, NULL, NULL, NULL, NULL};
-    for (int64_t v = begin; v < end; v++)
-        job->out->indptr[v + 1] = ggnni_simplify_row(&counting, 0, job->in, job->reverse, v, job->how);
-}
-
-static void ggnni_simplify_fill(void* context, int64_t begin, int64_t end)
-{
-    const ggnni_lists_job* job = (const ggnni_lists_job*)context;
-    for (int64_t v = begin; v < end; v++)
-        ggnni_simplify_row(job->out, job->out->indptr[v], job->in, job->reverse, v, job->how);
+    for (int64_t v = begin; v < end; v++) {
+        const int64_t at = job->out->indices ? job->out->indptr[v] : 0;
+        const int64_t n = ggnni_simplify_row(job->out, at, job->in, job->reverse, v, job->how);
+        if (!job->out->indices) job->out->indptr[v + 1] = n;
+    }
 }
 
 GGNN_API ggnn_status ggnn_graph_simplify(ggnn_lists* out, const ggnn_lists* in, const ggnn_lists* reverse,
@@ -2494,12 +2479,14 @@ GGNN_API ggnn_status ggnn_graph_simplify(ggnn_lists* out, const ggnn_lists* in, 
     GGNNI_REQUIRE(out && out->indptr && ggnni_lists_given(in) && (!reverse || ggnni_lists_given(reverse)));
     GGNNI_REQUIRE(!reverse || reverse->num_nodes == in->num_nodes);
     GGNNI_REQUIRE((how & ~(GGNN_DROP_DUPLICATES | GGNN_DROP_SELF_LOOPS | GGNN_ADD_SELF_LOOPS)) == 0);
-    ggnni_lists_job job = {out, in, reverse, NULL, NULL, how};
+    ggnn_lists      counted = {0, 0, out->indptr, NULL, NULL, NULL};
+    ggnni_lists_job job = {&counted, in, reverse, NULL, NULL, how};
     const int64_t   pieces = ggnni_pieces(in->num_nodes + in->num_edges, 1 << 14);
-    ggnni_run(in->num_nodes, pieces, ggnni_simplify_count, &job);
+    ggnni_run(in->num_nodes, pieces, ggnni_simplify_piece, &job);
     ggnni_prefix_sum(out->indptr, in->num_nodes);
     out->num_nodes = in->num_nodes, out->num_edges = out->indptr[in->num_nodes];
-    if (out->indices) ggnni_run(in->num_nodes, pieces, ggnni_simplify_fill, &job);
+    job.out = out;
+    if (out->indices) ggnni_run(in->num_nodes, pieces, ggnni_simplify_piece, &job);
     return GGNN_OK;
 }
 
@@ -3058,8 +3045,7 @@ typedef struct {
 // Targets in a tile: one where it may draw many offsets.
 static int64_t ggnni_tile_width(ggnn_method method, int64_t fanout)
 {
-    int by_weight = ggnn_method_has(method, GGNN_METHOD_WEIGHS);
-    return by_weight || fanout > GGNN_FANOUT_MAX ? 1 : GGNNI_TARGETS;
+    return ggnn_method_has(method, GGNN_METHOD_WEIGHS) || fanout > GGNN_FANOUT_MAX ? 1 : GGNNI_TARGETS;
 }
 
 // Offsets that a tile may draw. By weight whole lists are drawn too; else they are taken as they are.
@@ -3247,12 +3233,10 @@ typedef struct {
     const ggnn_sampling* how;
     const ggnn_rng*      rng;
     ggnni_scratch*       scratch;
-    // where neighbours' ids go: hop->neighbor, or hop->indices, to be renumbered in place
-    ggnn_node*           ids;
+    ggnn_node*           ids; // where they go: hop->neighbor, or hop->indices, to be renumbered in place
     int64_t              fanout;
-    int32_t              number; // of the hop: keys its draws
-    // longest list that is taken as it is, and longest that is sampled in a lane; -1: none
-    int64_t whole_max, lane_max;
+    int32_t              number;              // of the hop: keys its draws
+    int64_t              whole_max, lane_max; // longest list taken as it is, sampled in a lane; -1: none
 } ggnni_hop;
 
 static int64_t ggnni_whole_max(const ggnn_sampling* how, int64_t fanout)
@@ -3269,8 +3253,7 @@ typedef struct {
     int64_t*  offset; // of targets with lane -1, in turn
     ggnn_list list[GGNNI_TARGETS];
     int64_t   taken[GGNNI_TARGETS];
-    // >= 0: sampled in lanes, as lane lane % GGNNI_LANES of group lane / GGNNI_LANES; -1: not
-    int32_t   lane[GGNNI_TARGETS];
+    int32_t   lane[GGNNI_TARGETS]; // of group lane / GGNNI_LANES the lane % GGNNI_LANES; -1: not in lanes
     uint32_t  lanes[GGNNI_GROUPS][GGNNI_LANE_FANOUT][GGNNI_LANES];
 } ggnni_tile;
 
@@ -3641,8 +3624,7 @@ GGNN_API ggnn_status ggnn_block_validate(const ggnn_block* b, int64_t num_nodes,
     return ggnni_fault(fault, GGNN_OK, NULL, -1, -1);
 }
 
-// Edges per source, compared without memory: what repeats and indices say of all sources must add up, mixed
-// (ggnn_mix), to the same. One wrong number is always found; several escape with chance 2^-64.
+// Edges per source, compared as by ggnni_each_once: what repeats and indices say must add up, mixed, alike.
 static ggnn_status ggnni_check_repeats(const ggnn_block* hop, ggnn_fault* fault)
 {
     uint64_t difference = 0;
@@ -4253,10 +4235,7 @@ GGNN_API ggnn_status ggnn_permute(void* out, int64_t ld_out, const void* inp, in
 
 // ---- sums in segments -------------------------------------------------------------
 
-typedef struct { // of single numbers
-    float   total, part;
-    int32_t n;
-} ggnni_sum;
+typedef struct { float total, part; int32_t n; } ggnni_sum; // of single numbers
 
 static void ggnni_add(ggnni_sum* s, float x)
 {
@@ -4724,14 +4703,12 @@ static void ggnni_reduce_messages(const ggnni_spmm* s, ggnni_strip* strip, int64
     float         buffer[GGNNI_SEGMENT * GGNNI_HEADS];
     ggnni_rows    rows = ggnni_rows_of(s->edge, GGNN_F32, 1, 0);
     const float*  coef = ggnni_coefficients(s, buffer, begin, n, &rows.stride);
-    rows.row = strip->row;
-    rows.n = n;
+    rows.row = strip->row, rows.n = n;
     for (int32_t c = 0, end; c < s->heads * s->width; c = end) {
         const int32_t k = c / s->width;
         float*        out = s->out + v * s->ld_out + c;
         end = (int32_t)ggnni_min(c + most, (k + 1) * s->width);
-        rows.coef = coef ? coef + k : NULL;
-        rows.width = end - c;
+        rows.coef = coef ? coef + k : NULL, rows.width = end - c;
         ggnni_make_strip(strip, s, begin, n, c, rows.width);
         ggnni_reduce_rows(s, out, s->arg ? s->arg + v * s->ld_arg + c : NULL, &rows, v, first);
     }
@@ -4840,10 +4817,7 @@ GGNN_API ggnn_status ggnn_scale_weights(float* inv, const ggnn_block* b, const f
     return GGNN_OK;
 }
 
-typedef struct {
-    float*     inv_sqrt;
-    ggnn_graph g;
-} ggnni_gcn_norm;
+typedef struct { float* inv_sqrt; ggnn_graph g; } ggnni_gcn_norm;
 
 static void ggnni_gcn_norm_piece(void* context, int64_t begin, int64_t end)
 {
