@@ -93,7 +93,7 @@
 // FUNCTIONS: the outputs of each (written whole, unless said), arguments that may be NULL, threads, errors
 //   P: by GGNN_PARALLEL_FOR. 1: the calling thread alone; other threads may call it with their own data.
 //   Fails with: GGNN_ERROR_...; the outputs are undefined then. A caller's mistake is GGNN_ERROR_ARGUMENT
-//   of every function that returns a status: see [1]. May be NULL always: fault; weight, position of lists.
+//   of every function that returns a status ([1]). May be NULL always: fault; a ggnn_lists' weight, position.
 //   ggnn_...             writes                                         may be NULL           fails with
 //  [1]
 //   status_string        returns a sentence, never NULL                                    1  -
