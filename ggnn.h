@@ -3233,7 +3233,7 @@ typedef struct {
     const ggnn_sampling* how;
     const ggnn_rng*      rng;
     ggnni_scratch*       scratch;
-    ggnn_node*           ids; // where they go: hop->neighbor, or hop->indices, to be renumbered in place
+    ggnn_node*           ids; // where neighbours' ids go: hop->neighbor, or hop->indices, renumbered in place
     int64_t              fanout;
     int32_t              number;              // of the hop: keys its draws
     int64_t              whole_max, lane_max; // longest list taken as it is, sampled in a lane; -1: none
@@ -3253,7 +3253,7 @@ typedef struct {
     int64_t*  offset; // of targets with lane -1, in turn
     ggnn_list list[GGNNI_TARGETS];
     int64_t   taken[GGNNI_TARGETS];
-    int32_t   lane[GGNNI_TARGETS]; // of group lane / GGNNI_LANES the lane % GGNNI_LANES; -1: not in lanes
+    int32_t   lane[GGNNI_TARGETS]; // sampled as lane % GGNNI_LANES of group lane / GGNNI_LANES; -1: not
     uint32_t  lanes[GGNNI_GROUPS][GGNNI_LANE_FANOUT][GGNNI_LANES];
 } ggnni_tile;
 
