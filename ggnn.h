@@ -93,46 +93,36 @@
 // FUNCTIONS: the outputs of each (written whole, unless said), arguments that may be NULL, threads, errors
 //   P: by GGNN_PARALLEL_FOR. 1: the calling thread alone; other threads may call it with their own data.
 //   Fails with: GGNN_ERROR_...; the outputs are undefined then. A caller's mistake is GGNN_ERROR_ARGUMENT
-//   of every function that returns a status: see [1].
+//   of every function that returns a status ([1]). May be NULL always: fault; a ggnn_lists' weight, position.
 //   ggnn_...             writes                                         may be NULL           fails with
 //  [1]
 //   status_string        returns a sentence, never NULL                                    1  -
 //   parallel_for         nothing                                        context            P  -
-//   half_to_float,       return the value                                                  1  -
-//   float_to_half
+//   half_to_float, float_to_half: return the value                                         1  -
 //  [2]
 //   random_nodes         word (nodes)                                                      1  -
 //   dropout_fields       field (8 blocks)                                                  1  -
 //   neg_log2_fast        returns the value                                                 1  -
 //  [3]
-//   graph_validate       fault (1)                                      fault              P  ID, WEIGHT
+//   graph_validate       fault (1)                                                         P  ID, WEIGHT
 //   layout_owners        at, rank (N), bound (parts + 1)                rank, bound, owner 1  ARGUMENT, ID
-//                                                                       by how; fault
+//                                                                       by how
 //   layout_nodes         id (as many as it returns)                     id (counts)        1  returns -2
 //   graph_lists          indptr (n + 1), first (n), indices, weight     first, indices     1  ID
-//                        (indptr[n])                                    (counts), weight,
-//                                                                       fault
-//   graph_from_coo       out: indptr (N + 1), the others (E)            out's weight,      P  ID
-//                                                                       position; weight,
-//                                                                       fault
-//   graph_transpose      out: as above                                  out's weight,      P  ID
-//                                                                       position; in's;
-//                                                                       fault
+//                        (indptr[n])                                    (counts), weight
+//   graph_from_coo       out: indptr (N + 1), the others (E)            weight             P  ID
+//   graph_transpose      out: as above                                                     P  ID
 //   graph_sort           lists, in place; workspace: _workspace_bytes                      P  -
 //   graph_simplify       out: as above, once indices are given          out's indices      P  -
-//                                                                       (counts), weight,
-//                                                                       position; reverse
-//   graph_reorder        out: as above; seen (N bytes)                  out's weight,      P  ID
-//                                                                       position; in's;
-//                                                                       fault
+//                                                                       (counts); reverse
+//   graph_reorder        out: as above; seen (N bytes)                                     P  ID
 //   graph_out_degrees    out_degree (N)                                                    1  -
 //  [4]
 //   sample_list          offset (min(fanout, degree)); workspace:                          1  returns -1: a
 //                        sample_workspace_bytes                                               weight; -2
 //   sample_lists         offset, bound (n + 1); workspace: the same                        1  WEIGHT
 //   random_walk          visited (walks, length), bad (1)                                  1  ID
-//   walk_neighbors       id, visits (min(top, count)); workspace (16                       1  returns -2
-//                        count bytes)
+//   walk_neighbors       id, visits (min(top, count)); workspace (16 count bytes)          1  returns -2
 //  [5]
 //   unique_init          returns the table, in memory of unique_bytes   memory             1  returns NULL
 //   unique_begin         seen                                                              1  -
@@ -143,20 +133,17 @@
 //   batch_free           b: zeros                                       b                  1  -
 //   batch_plan           b: bounds, bytes                               shared             1  -
 //   batch_init           b, in memory of b->bytes                                          1  -
-//   sample               b: seeds and all hops                                             1  ID, WEIGHT,
-//                                                                                             CAPACITY
-//   batch_begin,         b: the seeds; one hop                                             1  ID, WEIGHT,
+//   sample, batch_begin, b: the seeds and all hops; the seeds; one hop                     1  ID, WEIGHT,
 //   sample_hop                                                                                CAPACITY
 //   batch_pack           memory: batch_packed_bytes                                        1  -
 //   batch_unpack         b, in these bytes                                                 1  BLOCK
 //   block_whole          b, counts (3), copy (E, with NODE64)           copy, with 32-bit  1  -
 //                                                                       ids
 //   block_transpose      t, laid out by _init in memory of _bytes                          P  -
-//   batch_validate       fault (1)                                      fault              1  BLOCK, ID
-//   block_validate       fault (1)                                      fault              1  BLOCK, ID
+//   batch_validate       fault (1)                                                         1  BLOCK, ID
+//   block_validate       fault (1)                                                         1  BLOCK, ID
 //  [7]
-//   gather, gather_edges,                                                                  P  -
-//   gather_marked        out (n, width)
+//   gather, gather_edges, gather_marked: out (n, width)                                    P  -
 //   mark                 mark (n)                                                          P  -
 //   split                gather, scatter (n), bound (parts + 3)                            1  -
 //   permute              out (n, width)                                                    P  -
@@ -180,8 +167,7 @@
 //   exp2_array           x (n), in place                                                   1  -
 //  [9]
 //   scores               el (n, heads)                                                     P  -
-//   scores_back          dz (n, width), added to; datt (heads, width /                     P  -
-//                        heads)
+//   scores_back          dz (n, width), added to; datt (heads, width / heads)              P  -
 //   gat                  y->out (num_dst, width), y->lse (num_dst,      y->att_l, att_r,   P  -
 //                        heads); with vectors y->el, y->er; with a      term
 //                        term y->own_term
@@ -342,9 +328,7 @@ typedef struct ggnn_rng { // all the state there is
     uint32_t purpose; // a ggnn_purpose; to sample: SAMPLE, EVALUATE or PRESAMPLE, which is not checked
 } ggnn_rng;
 
-typedef struct ggnn_words {
-    uint32_t word[4];
-} ggnn_words;
+typedef struct ggnn_words { uint32_t word[4]; } ggnn_words;
 
 // A walk's words, of their own for each of the three purposes that it may serve (3, 19 and 35): of block
 // walk * length + step, words 0 and 1 choose the neighbour, 2 whether to restart.
@@ -461,9 +445,8 @@ GGNN_HD int64_t ggnn_mark_of(ggnn_place place)
 }
 GGNN_HD ggnn_place ggnn_marked(int64_t mark)
 {
-    ggnn_place place;
-    place.slot = (int32_t)(mark >> GGNN_MARK_ROW_BITS);
-    place.row = mark & (((int64_t)1 << GGNN_MARK_ROW_BITS) - 1);
+    const int64_t rows = (int64_t)1 << GGNN_MARK_ROW_BITS;
+    ggnn_place    place = {(int32_t)(mark >> GGNN_MARK_ROW_BITS), mark & (rows - 1)};
     return place;
 }
 
@@ -725,10 +708,7 @@ typedef struct ggnn_unique { // to be read; only the functions of this section c
     uint32_t*        value;     // direct: (num_nodes) by id
     struct ggnn_unique_slot* slot; // hash: (mask + 1)
 } ggnn_unique;
-typedef struct ggnn_unique_slot {
-    ggnn_node key;
-    uint32_t  value;
-} ggnn_unique_slot;
+typedef struct ggnn_unique_slot { ggnn_node key; uint32_t value; } ggnn_unique_slot;
 
 // The first slot that an id probes: Fibonacci hashing. The bits taken, from 20 on, depend on all lower bits
 // of the id. (Ids that differ above those only would share a slot.)
@@ -816,8 +796,7 @@ typedef struct ggnn_sampling { // how a batch is sampled. Zero-initialise; metho
     int64_t max_edges[GGNN_HOPS_MAX]; //
 } ggnn_sampling;
 
-// All else 0. fanout has num_hops entries, of which at most GGNN_HOPS_MAX are read; more hops are refused by
-// the functions that plan a batch.
+// All else 0. Of fanout (num_hops) at most GGNN_HOPS_MAX are read: who plans a batch refuses more hops.
 GGNN_HD ggnn_sampling ggnn_sampling_plain(ggnn_method method, const int32_t* fanout, int32_t num_hops);
 
 typedef struct ggnn_batch {
@@ -1151,8 +1130,7 @@ typedef struct ggnn_gat_layer { // one layer of fused attention. Zero-initialise
 //   L[u] = LeakyReLU(el[u] + er[v]) * log2 e,  most = the greatest L so far,  p[u] = ggnn_exp2(L[u] - most)
 //   sum = sum * keep + (p of the segment, added up),  out = out * keep + (p[u] * q[u]) * z[u], added up
 // keep = ggnn_exp2(most of the segments before - most); q[u] is dropout's factor, 1 without. At the end out
-// is multiplied by 1 / sum, and lse = most + log2 of sum. Where the vectors are given, ggnn_scores makes el
-// and er first.
+// is multiplied by 1 / sum; lse = most + log2(sum). Where vectors are given, ggnn_scores makes el, er first.
 // With term, el[u] + term[e] stands for el[u], e being the entry's edge (as in PyG's GATConv(edge_dim): there
 // term is the edge's row times W_e, by the heads' att_e; GSplit's w_e). The target's own is the mean of its
 // list's, 0 of an empty list (PyG's fill_value = "mean": linear, so the mean of the rows gives the same), a
@@ -1198,22 +1176,20 @@ GGNNI_WIDE(ggnn_graph_validate) GGNNI_WIDE(ggnn_layout_owners) GGNNI_WIDE(ggnn_l
 GGNNI_WIDE(ggnn_graph_lists) GGNNI_WIDE(ggnn_graph_from_coo) GGNNI_WIDE(ggnn_graph_transpose)
 GGNNI_WIDE(ggnn_graph_sort_workspace_bytes) GGNNI_WIDE(ggnn_graph_sort) GGNNI_WIDE(ggnn_graph_simplify)
 GGNNI_WIDE(ggnn_graph_reorder) GGNNI_WIDE(ggnn_graph_out_degrees) GGNNI_WIDE(ggnn_sample_list)
-GGNNI_WIDE(ggnn_sample_lists)
-GGNNI_WIDE(ggnn_random_walk) GGNNI_WIDE(ggnn_walk_neighbors) GGNNI_WIDE(ggnn_unique_bytes)
-GGNNI_WIDE(ggnn_unique_init) GGNNI_WIDE(ggnn_unique_begin) GGNNI_WIDE(ggnn_unique_append)
-GGNNI_WIDE(ggnn_unique_find) GGNNI_WIDE(ggnn_batch_new) GGNNI_WIDE(ggnn_batch_free)
-GGNNI_WIDE(ggnn_batch_plan) GGNNI_WIDE(ggnn_batch_packed_bytes) GGNNI_WIDE(ggnn_batch_pack)
-GGNNI_WIDE(ggnn_batch_unpack) GGNNI_WIDE(ggnn_batch_validate) GGNNI_WIDE(ggnn_batch_init)
-GGNNI_WIDE(ggnn_sample) GGNNI_WIDE(ggnn_batch_begin) GGNNI_WIDE(ggnn_sample_hop) GGNNI_WIDE(ggnn_block_whole)
-GGNNI_WIDE(ggnn_block_transpose_init) GGNNI_WIDE(ggnn_block_transpose) GGNNI_WIDE(ggnn_block_validate)
-GGNNI_WIDE(ggnn_gather) GGNNI_WIDE(ggnn_gather_edges) GGNNI_WIDE(ggnn_mark) GGNNI_WIDE(ggnn_split)
-GGNNI_WIDE(ggnn_gather_marked) GGNNI_WIDE(ggnn_spmm)
-GGNNI_WIDE(ggnn_sum)
+GGNNI_WIDE(ggnn_sample_lists) GGNNI_WIDE(ggnn_random_walk) GGNNI_WIDE(ggnn_walk_neighbors)
+GGNNI_WIDE(ggnn_unique_bytes) GGNNI_WIDE(ggnn_unique_init) GGNNI_WIDE(ggnn_unique_begin)
+GGNNI_WIDE(ggnn_unique_append) GGNNI_WIDE(ggnn_unique_find) GGNNI_WIDE(ggnn_batch_new)
+GGNNI_WIDE(ggnn_batch_free) GGNNI_WIDE(ggnn_batch_plan) GGNNI_WIDE(ggnn_batch_packed_bytes)
+GGNNI_WIDE(ggnn_batch_pack) GGNNI_WIDE(ggnn_batch_unpack) GGNNI_WIDE(ggnn_batch_validate)
+GGNNI_WIDE(ggnn_batch_init) GGNNI_WIDE(ggnn_sample) GGNNI_WIDE(ggnn_batch_begin) GGNNI_WIDE(ggnn_sample_hop)
+GGNNI_WIDE(ggnn_block_whole) GGNNI_WIDE(ggnn_block_transpose_init) GGNNI_WIDE(ggnn_block_transpose)
+GGNNI_WIDE(ggnn_block_validate) GGNNI_WIDE(ggnn_gather) GGNNI_WIDE(ggnn_gather_edges) GGNNI_WIDE(ggnn_mark)
+GGNNI_WIDE(ggnn_split) GGNNI_WIDE(ggnn_gather_marked) GGNNI_WIDE(ggnn_spmm) GGNNI_WIDE(ggnn_sum)
 GGNNI_WIDE(ggnn_mean) GGNNI_WIDE(ggnn_spmm_back_arg) GGNNI_WIDE(ggnn_scale_mean)
 GGNNI_WIDE(ggnn_scale_weights) GGNNI_WIDE(ggnn_gcn_norm) GGNNI_WIDE(ggnn_scale_gcn) GGNNI_WIDE(ggnn_aggregate)
-GGNNI_WIDE(ggnn_sddmm) GGNNI_WIDE(ggnn_edge_sum) GGNNI_WIDE(ggnn_edge_softmax)
-GGNNI_WIDE(ggnn_spmm_edges) GGNNI_WIDE(ggnn_spmm_edges_back)
-GGNNI_WIDE(ggnn_edge_softmax_back) GGNNI_WIDE(ggnn_gat) GGNNI_WIDE(ggnn_gat_back)
+GGNNI_WIDE(ggnn_sddmm) GGNNI_WIDE(ggnn_edge_sum) GGNNI_WIDE(ggnn_edge_softmax) GGNNI_WIDE(ggnn_spmm_edges)
+GGNNI_WIDE(ggnn_spmm_edges_back) GGNNI_WIDE(ggnn_edge_softmax_back) GGNNI_WIDE(ggnn_gat)
+GGNNI_WIDE(ggnn_gat_back)
 #endif
 
 // ---- the longer inline functions -------------------------------------------------
@@ -1235,10 +1211,7 @@ GGNN_HD uint64_t ggnn_neg_log2(uint64_t draw)
     uint64_t m = draw + 1, fraction = 0;
     int      exponent = 63;
     if (m == 0) return 0; // u = 1
-    while (!(m >> 63)) {
-        m <<= 1;
-        exponent--;
-    }
+    for (; !(m >> 63); m <<= 1) exponent--;
     for (int bit = 0; bit < 40; bit++) { // m in [1, 2), 63 fractional bits: squaring doubles its log
         m = ggnn_mul_high(m, m);         // [1, 4) with 62
         fraction = fraction << 1 | m >> 63;
@@ -1264,13 +1237,12 @@ GGNN_HD int64_t ggnn_shuffle(uint64_t seed, uint32_t epoch, int64_t i, int64_t n
 GGNN_HD ggnn_place ggnn_locate(const ggnn_layout* at, int64_t v)
 {
     ggnn_place place;
-    int64_t    r;
     if (at->cached) {
         place.slot = at->parts + 1;
         place.row = at->cache_row ? (int64_t)at->cache_row[v] : v;
         if ((uint64_t)place.row < (uint64_t)at->cached) return place;
     }
-    r = at->rank ? (int64_t)at->rank[v] : v;
+    const int64_t r = at->rank ? (int64_t)at->rank[v] : v;
     if (r >= at->stored) {
         place.slot = at->parts;
         place.row = v;
@@ -1291,21 +1263,20 @@ GGNN_HD ggnn_place ggnn_locate(const ggnn_layout* at, int64_t v)
 GGNN_HD int32_t ggnn_owner_of(int64_t v, ggnn_owner how, const int32_t* owner, int64_t num_rows,
                               int32_t parts)
 {
-    int64_t each, longer; // rows of a range, of all longer ranges
     if (how == GGNN_OWNER_MAP) return owner[v];
     if (how == GGNN_OWNER_HASH) return ggnn_owner_hash(v, parts);
     if (how == GGNN_OWNER_MODULO) return (int32_t)(v % parts);
-    each = num_rows / parts;
-    longer = num_rows % parts * (each + 1);
+    // rows of a range, of all longer ranges
+    const int64_t each = num_rows / parts, longer = num_rows % parts * (each + 1);
     return (int32_t)(v < longer ? v / (each + 1) : num_rows % parts + (v - longer) / each);
 }
 
 GGNN_HD ggnn_graph ggnn_graph_plain(const int64_t* indptr, const ggnn_node* indices, const float* weight,
                                     int64_t num_nodes, int64_t num_edges)
 {
-    ggnn_graph g = {num_nodes, num_edges, {0, 0, 0, 0, 0}, 0, {0, 0, 0, 0, 0, 1}, 0};
-    g.whole.indptr = indptr, g.whole.indices = indices, g.whole.weight = weight;
-    g.whole.num_edges = num_edges, g.at.stored = num_nodes;
+    const ggnn_csc    whole = {indptr, 0, indices, weight, num_edges};
+    const ggnn_layout at = {0, 0, 0, 0, num_nodes, 1};
+    const ggnn_graph  g = {num_nodes, num_edges, whole, 0, at, 0};
     return g;
 }
 
@@ -1321,13 +1292,11 @@ GGNN_HD ggnn_list ggnn_neighbors(const ggnn_graph* g, ggnn_node v)
     ggnn_place      place = {0, v};
     const ggnn_csc* csc = &g->whole;
     ggnn_list       list = {0, 0, -1, 0};
-    int64_t         begin, end;
     if (g->part) {
         place = ggnn_locate(&g->at, v);
         csc = &g->part[place.slot];
     }
-    begin = csc->indptr[place.row];
-    end = csc->indptr[place.row + 1];
+    const int64_t begin = csc->indptr[place.row], end = csc->indptr[place.row + 1];
     if (g->traffic) g->traffic[place.slot]++;
     if (begin < 0 || begin > end || end > csc->num_edges) return list;
     list.degree = end - begin;
@@ -1339,28 +1308,22 @@ GGNN_HD ggnn_list ggnn_neighbors(const ggnn_graph* g, ggnn_node v)
 
 GGNN_HD ggnn_store ggnn_store_plain(const void* rows, int64_t num_rows, int32_t width, ggnn_type type)
 {
-    ggnn_store s = {0, GGNN_F32, 0, 0, 0, {0, 0, 0, 0, 0, 1}, 0};
-    s.width = width, s.type = type, s.pitch = width * ggnn_type_bytes(type);
-    s.rows = rows, s.at.stored = num_rows;
+    const ggnn_layout at = {0, 0, 0, 0, num_rows, 1};
+    const ggnn_store  s = {width, type, width * ggnn_type_bytes(type), rows, 0, at, 0};
     return s;
 }
 
 GGNN_HD const void* ggnn_row(const ggnn_store* s, int64_t v)
 {
-    ggnn_place place;
     if (!s->base) return (const char*)s->rows + v * s->pitch;
-    place = ggnn_locate(&s->at, v);
+    const ggnn_place place = ggnn_locate(&s->at, v);
     return (const char*)s->base[place.slot] + place.row * s->pitch;
 }
 
 GGNN_HD ggnn_walks ggnn_walks_or_default(ggnn_walks how)
 {
-    if (how.walks == 0 && how.length == 0 && how.restart >= 0.0f && how.restart <= 0.0f) {
-        how.walks = 4;
-        how.length = 3;
-        how.restart = 0.5f;
-    }
-    return how;
+    const ggnn_walks pinsage = {4, 3, 0.5f};
+    return how.walks == 0 && how.length == 0 && how.restart >= 0.0f && how.restart <= 0.0f ? pinsage : how;
 }
 
 GGNN_HD int ggnn_walks_valid(ggnn_walks how)
@@ -1372,8 +1335,7 @@ GGNN_HD int ggnn_walks_valid(ggnn_walks how)
 GGNN_HD const char* ggnn_method_name(ggnn_method method)
 {
     switch (method) {
-#define GGNN_X(method, number, name, traits) \
-    case method: return name;
+#define GGNN_X(method, number, name, traits) case method: return name;
         GGNN_METHODS(GGNN_X)
 #undef GGNN_X
     }
@@ -1383,8 +1345,7 @@ GGNN_HD const char* ggnn_method_name(ggnn_method method)
 GGNN_HD int ggnn_method_has(ggnn_method method, int traits)
 {
     switch (method) {
-#define GGNN_X(method, number, name, own) \
-    case method: return ((own) & traits) != 0;
+#define GGNN_X(method, number, name, own) case method: return ((own) & traits) != 0;
         GGNN_METHODS(GGNN_X)
 #undef GGNN_X
     }
@@ -1393,9 +1354,7 @@ GGNN_HD int ggnn_method_has(ggnn_method method, int traits)
 
 GGNN_HD ggnn_sampling ggnn_sampling_plain(ggnn_method method, const int32_t* fanout, int32_t num_hops)
 {
-    ggnn_sampling how = {GGNN_FISHER_YATES, 0, {0}, 0, 0, {0, 0, 0}, 0, {0}, {0}};
-    how.method = method;
-    how.num_hops = num_hops;
+    ggnn_sampling how = {method, num_hops, {0}, 0, 0, {0, 0, 0}, 0, {0}, {0}};
     for (int32_t h = 0; h < num_hops && h < GGNN_HOPS_MAX; h++) how.fanout[h] = fanout[h];
     return how;
 }
@@ -1471,12 +1430,8 @@ GGNN_HD int ggnni_messages(ggnn_reduce how, ggnn_message message, const ggnn_sca
 GGNN_HD ggnn_status ggnni_fault(ggnn_fault* fault, ggnn_status status, const char* what, int64_t node,
                                 int64_t edge)
 {
-    if (fault) {
-        fault->what = what;
-        fault->node = node;
-        fault->edge = edge;
-        fault->hop = -1;
-    }
+    const ggnn_fault found = {what, node, edge, -1};
+    if (fault) *fault = found;
     return status;
 }
 
@@ -1555,12 +1510,11 @@ GGNN_HD size_t ggnni_lay_out_packed(ggnn_batch* b, const ggnni_packed* header, c
     b->workspace = ggnni_carve_by(GGNNI_LINE, base, &used, 1, sizeof *header);
     b->max_ids = header->length[header->num_hops];
     b->num_hops = (int32_t)header->num_hops;
-    b->num_seeds.n = base ? &there->seeds : 0;
-    b->num_seeds.max = header->seeds;
+    b->num_seeds.n = base ? &there->seeds : 0, b->num_seeds.max = header->seeds;
     b->id = (ggnn_node*)ggnni_carve_by(GGNNI_LINE, base, &used, b->max_ids, sizeof *b->id);
     b->seed_local = (int32_t*)ggnni_carve_by(GGNNI_LINE, base, &used, header->seeds, sizeof *b->seed_local);
-    b->hop[0].num_dst.n = base ? there->length : 0; // of a batch without hops too
-    b->hop[0].num_dst.max = header->length[0];
+    // of a batch without hops too
+    b->hop[0].num_dst.n = base ? there->length : 0, b->hop[0].num_dst.max = header->length[0];
     for (int32_t h = 0; h < b->num_hops; h++) {
         ggnn_block* hop = &b->hop[h];
         hop->id = b->id;
@@ -1579,8 +1533,7 @@ GGNN_HD void ggnni_pack_header(ggnni_packed* header, ggnn_batch* to, const ggnn_
     header->magic = GGNNI_PACKED;
     header->how = b->how;
     header->how.keep &= ~GGNN_KEEP_TRANSPOSES;
-    header->num_nodes = b->num_nodes, header->num_edges = b->num_edges;
-    header->num_hops = b->num_hops;
+    header->num_nodes = b->num_nodes, header->num_edges = b->num_edges, header->num_hops = b->num_hops;
     header->seeds = *b->num_seeds.n;
     header->length[0] = *b->hop[0].num_dst.n;
     for (int32_t h = 0; h < b->num_hops; h++) {
@@ -1720,9 +1673,7 @@ GGNN_HD ggnn_status ggnn_batch_bound(ggnn_batch* b, const ggnn_graph* g, const g
 static int64_t ggnni_min(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t ggnni_max(int64_t a, int64_t b) { return a > b ? a : b; }
 
-typedef struct {
-    int64_t begin, end;
-} ggnni_range;
+typedef struct { int64_t begin, end; } ggnni_range;
 
 // Piece i of n things.
 static ggnni_range ggnni_cut(int64_t n, int64_t i, int64_t pieces)
@@ -1828,11 +1779,12 @@ static int64_t ggnni_pieces(int64_t work, int64_t grain)
     return ggnni_max(1, ggnni_min(ggnni_max(64, 8 * GGNN_THREADS), work / grain));
 }
 
+// The edges of all lists: a block without targets may have no indptr.
+static int64_t ggnni_edges_of(const ggnn_block* b) { return *b->num_dst.n ? b->indptr[*b->num_dst.n] : 0; }
+
 // A block's lists are cut where rows + edges are even, so that no piece has too many hubs or empty lists.
-static int64_t ggnni_work(const ggnn_block* b)
-{
-    return *b->num_dst.n ? *b->num_dst.n + b->indptr[*b->num_dst.n] : 0;
-}
+static int64_t ggnni_work(const ggnn_block* b) { return *b->num_dst.n + ggnni_edges_of(b); }
+
 // The first v with indptr[v] + v >= work, or, `lists` 0, indptr[v] >= work; num_dst: none is.
 static int64_t ggnni_list_at(const ggnn_block* b, int64_t work, int lists)
 {
@@ -1904,7 +1856,7 @@ static void ggnni_run_lists(const ggnn_block* b, int32_t width, ggnni_body* body
 // Over its edges, where no sum is over a list.
 static void ggnni_run_edges(const ggnn_block* b, int32_t width, ggnni_body* body, void* context)
 {
-    const int64_t edges = *b->num_dst.n ? b->indptr[*b->num_dst.n] : 0;
+    const int64_t edges = ggnni_edges_of(b);
     ggnni_run(edges, ggnni_pieces(edges * ((int64_t)width + 4), 1 << 14), body, context);
 }
 
@@ -1931,8 +1883,7 @@ static int ggnni_off_lines(const char* row, int64_t bytes)
 GGNN_API const char* ggnn_status_string(ggnn_status status)
 {
     switch (status) {
-#define GGNN_X(name, text)                                                                                   \
-    case name: return text;
+#define GGNN_X(name, text) case name: return text;
         GGNN_STATUS_LIST(GGNN_X)
 #undef GGNN_X
     }
@@ -1958,10 +1909,9 @@ GGNN_API float ggnn_half_to_float(uint16_t half)
 
 GGNN_API uint16_t ggnn_float_to_half(float value)
 {
-    uint32_t bits, magnitude, rounded;
+    uint32_t bits, rounded;
     memcpy(&bits, &value, sizeof bits);
-    uint32_t sign = bits >> 16 & 0x8000u;
-    magnitude = bits & 0x7fffffffu;
+    const uint32_t sign = bits >> 16 & 0x8000u, magnitude = bits & 0x7fffffffu;
     // NaN, made quiet
     if (magnitude > 0x7f800000u) return (uint16_t)(sign | 0x7e00u | (magnitude >> 13 & 0x3ffu));
     if (magnitude >= 0x47800000u) return (uint16_t)(sign | 0x7c00u); // 65536 and more
@@ -1988,18 +1938,16 @@ GGNN_API uint64_t ggnn_neg_log2_fast(uint64_t draw)
     const double root = 1.4142135623730951, scale = 2.8853900817779268; // sqrt 2, 2 / ln 2
     const int64_t one = (int64_t)1 << 52;
     if (draw >> 53 == 0 || draw == UINT64_MAX) return ggnn_neg_log2(draw);
-    double  y = (double)(int64_t)((draw + 1) >> 1), t, s, s4, sum;
-    int64_t bits, exponent, fraction;
+    double  y = (double)(int64_t)((draw + 1) >> 1);
+    int64_t bits;
     memcpy(&bits, &y, sizeof bits);
-    exponent = (bits >> 52) - 1022;
+    const int64_t exponent = (bits >> 52) - 1022;
     bits = (bits & (one - 1)) | (int64_t)1023 << 52;
     memcpy(&y, &bits, sizeof bits);
-    t = (y - root) / (y + root);
-    s = t * t;
-    s4 = s * s * (s * s);
-    sum = (1.0 / 9 + 1.0 / 11 * s) + s * s * (1.0 / 13 + 1.0 / 15 * s) + s4 * (1.0 / 17);
+    const double t = (y - root) / (y + root), s = t * t, s4 = s * s * (s * s);
+    double sum = (1.0 / 9 + 1.0 / 11 * s) + s * s * (1.0 / 13 + 1.0 / 15 * s) + s4 * (1.0 / 17);
     sum = (1.0 + 1.0 / 3 * s) + s * s * (1.0 / 5 + 1.0 / 7 * s) + s4 * sum;
-    fraction = (int64_t)((0.5 + scale * (t * sum)) * (double)one);
+    const int64_t fraction = (int64_t)((0.5 + scale * (t * sum)) * (double)one);
     if (((fraction + 16) & 4095) < 32) return ggnn_neg_log2(draw);
     return ((uint64_t)64 << 40) - (((uint64_t)exponent << 40) + (uint64_t)(fraction >> 12));
 }
@@ -2032,9 +1980,7 @@ static int64_t ggnni_key(const ggnni_sort* s, int64_t e)
     return s->wide ? ((const int64_t*)s->key)[e] : ((const int32_t*)s->key)[e];
 }
 
-typedef struct { // edges of a piece, found in the order of the input
-    int64_t n, edge[256], row[256], key[256];
-} ggnni_found_edges;
+typedef struct { int64_t n, edge[256], row[256], key[256]; } ggnni_found_edges; // of a piece, in input order
 
 // Appends those of edges [e, end) of a row whose key is in [first, last), without a branch to mispredict.
 static int64_t ggnni_sort_find(ggnni_found_edges* found, const ggnni_sort* s, int64_t row, int64_t e,
@@ -2106,10 +2052,7 @@ static void ggnni_sort_run(ggnni_sort* s)
 
 // ---- checking ---------------------------------------------------------------
 
-typedef struct { // one piece's first fault
-    ggnn_status status;
-    ggnn_fault  fault;
-} ggnni_found;
+typedef struct { ggnn_status status; ggnn_fault fault; } ggnni_found; // one piece's first fault
 
 typedef struct {
     const ggnn_graph* g;
@@ -2137,12 +2080,10 @@ static void ggnni_check_ids_piece(void* context, int64_t piece, int64_t end)
     ggnni_found* found = &check->found[piece];
     ggnni_range  ids = ggnni_cut(check->n, end - 1, check->pieces); // the only one
     found->status = GGNN_OK;
-    for (int64_t e = ids.begin; e < ids.end; e++)
-        if (check->id[e] < 0 || check->id[e] >= check->num_nodes) {
+    for (int64_t e = ids.begin; e < ids.end && found->status == GGNN_OK; e++)
+        if (check->id[e] < 0 || check->id[e] >= check->num_nodes)
             found->status =
                 ggnni_fault(&found->fault, GGNN_ERROR_ID, "an id is outside [0, num_nodes)", -1, e);
-            return;
-        }
 }
 
 static ggnn_status ggnni_check_ids(const ggnn_node* id, int64_t n, int64_t num_nodes, ggnn_fault* fault)
@@ -2200,13 +2141,11 @@ static ggnn_status ggnni_check_layout(const ggnn_layout* at, int64_t num_rows, g
 
 static ggnn_status ggnni_check_list(const ggnn_list* list, int64_t num_nodes, int64_t v, ggnn_fault* fault)
 {
-    for (int64_t i = 0; i < list->degree; i++) {
+    for (int64_t i = 0, e = list->position; i < list->degree; i++, e++) {
         if (list->id[i] < 0 || list->id[i] >= num_nodes)
-            return ggnni_fault(fault, GGNN_ERROR_ID, "a neighbour's id is outside [0, num_nodes)", v,
-                               list->position + i);
+            return ggnni_fault(fault, GGNN_ERROR_ID, "a neighbour's id is outside [0, num_nodes)", v, e);
         if (list->weight && !ggnn_weight_valid(list->weight[i]))
-            return ggnni_fault(fault, GGNN_ERROR_WEIGHT, "a weight is negative or not finite", v,
-                               list->position + i);
+            return ggnni_fault(fault, GGNN_ERROR_WEIGHT, "a weight is negative or not finite", v, e);
     }
     return GGNN_OK;
 }
@@ -2253,21 +2192,18 @@ static ggnn_fault ggnni_check_indptr(const ggnn_graph* g, int64_t* edges)
 GGNN_API ggnn_status ggnn_graph_validate(const ggnn_graph* g, ggnn_fault* fault)
 {
     if (!g) return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "there is no graph", -1, -1);
-    ggnni_check check;
-    ggnn_fault  broken, in_list = {NULL, -1, -1, -1};
-    ggnn_status status;
-    int64_t     edges;
     if (g->num_nodes < 0 || g->num_edges < 0 || g->num_nodes > GGNN_NODE_MAX)
         return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "the number of nodes or edges is out of range", -1,
                            -1);
-    status = ggnni_check_layout(&g->at, g->num_nodes, fault);
+    ggnn_status status = ggnni_check_layout(&g->at, g->num_nodes, fault);
     if (status != GGNN_OK) return status;
     if (!ggnni_graph_given(g))
         return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "an array of the graph is NULL", -1, -1);
-    // indptr first: the lists before its first fault are safe to read
-    broken = ggnni_check_indptr(g, &edges);
-    check.g = g;
-    check.n = broken.node >= 0 ? broken.node : g->num_nodes;
+    int64_t          edges; // indptr first: the lists before its first fault are safe to read
+    const ggnn_fault broken = ggnni_check_indptr(g, &edges);
+    ggnn_fault       in_list;
+    ggnni_check      check;
+    check.g = g, check.n = broken.node >= 0 ? broken.node : g->num_nodes;
     status = ggnni_check_run(&check, check.n + edges, ggnni_check_lists_piece, &in_list);
     if (in_list.what) return ggnni_fault(fault, status, in_list.what, in_list.node, in_list.edge);
     return ggnni_fault(fault, broken.what ? GGNN_ERROR_ID : GGNN_OK, broken.what, broken.node, broken.edge);
@@ -2279,15 +2215,14 @@ GGNN_API ggnn_status ggnn_graph_validate(const ggnn_graph* g, ggnn_fault* fault)
 static ggnn_status ggnni_rank_by_owner(ggnn_layout* at, ggnn_node* rank, int64_t* bound, ggnn_owner how,
                                        const int32_t* owner, int64_t num_rows, ggnn_fault* fault)
 {
-    int64_t host; // rank of the next row that no part has
     for (int64_t v = 0; v < num_rows; v++) {
         int32_t p = ggnn_owner_of(v, how, owner, num_rows, at->parts);
         if (p < 0 || p > at->parts)
             return ggnni_fault(fault, GGNN_ERROR_ID, "an owner is outside [0, parts]", v, -1);
         if (p < at->parts) bound[p + 1]++;
     }
-    for (int32_t p = 0; p < at->parts; p++) bound[p + 1] += bound[p];
-    at->stored = host = bound[at->parts];
+    ggnni_prefix_sum(bound, at->parts);
+    int64_t host = at->stored = bound[at->parts]; // rank of the next row that no part has
     for (int32_t p = at->parts; p > 0; p--) bound[p] = bound[p - 1];
     for (int64_t v = 0; v < num_rows; v++) {
         int32_t p = ggnn_owner_of(v, how, owner, num_rows, at->parts);
@@ -2310,30 +2245,23 @@ GGNN_API ggnn_status ggnn_layout_owners(ggnn_layout* at, ggnn_node* rank, int64_
         (how == GGNN_OWNER_MAP && num_rows && !owner))
         return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "an array is NULL", -1, -1);
     memset(at, 0, sizeof *at);
-    at->stored = num_rows;
-    at->parts = parts;
-    if (how != GGNN_OWNER_MODULO) {
-        memset(bound, 0, ((size_t)parts + 1) * sizeof *bound);
-        at->bound = bound;
-    }
-    if (how == GGNN_OWNER_RANGE)
-        for (int32_t p = 0; p <= parts; p++) bound[p] = ggnni_cut(num_rows, p, parts).begin;
-    if (ranked) {
-        at->rank = rank;
-        status = ggnni_rank_by_owner(at, rank, bound, how, owner, num_rows, fault);
-    }
+    at->stored = num_rows, at->parts = parts;
+    if (how != GGNN_OWNER_MODULO) at->bound = bound;
+    if (ranked) at->rank = rank;
+    for (int32_t p = 0; at->bound && p <= parts; p++)
+        bound[p] = ranked ? 0 : ggnni_cut(num_rows, p, parts).begin;
+    if (ranked) status = ggnni_rank_by_owner(at, rank, bound, how, owner, num_rows, fault);
     return status == GGNN_OK ? ggnni_fault(fault, GGNN_OK, NULL, -1, -1) : status;
 }
 
 GGNN_API int64_t ggnn_layout_nodes(ggnn_node* id, const ggnn_layout* at, int64_t num_rows, int32_t part)
 {
-    ggnn_layout shared; // what is cached lies in a part too
-    int64_t     n = 0;
     if (!at || !ggnni_parts_given(at->parts) || num_rows < 0 || part < 0 || part > at->parts + 1 ||
         part == at->parts)
         return -2; // (the host tier, parts, is the whole array)
-    shared = *at;
-    if (part < at->parts) shared.cached = 0;
+    ggnn_layout shared = *at;
+    int64_t     n = 0;
+    if (part < at->parts) shared.cached = 0; // what is cached lies in a part too
     for (int64_t v = 0; v < num_rows; v++) {
         ggnn_place place = ggnn_locate(&shared, v);
         if (place.slot != part) continue;
@@ -2373,12 +2301,11 @@ GGNN_API ggnn_status ggnn_graph_from_coo(ggnn_lists* out, const ggnn_node* src, 
 {
     if (!ggnni_lists_given(out) || (out->num_edges && (!src || !dst)))
         return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "an array is NULL or a size out of range", -1, -1);
-    int64_t     row[2];
-    ggnni_sort  sort;
-    ggnn_status status = ggnni_check_ids(src, out->num_edges, out->num_nodes, fault);
+    const int64_t row[2] = {0, out->num_edges};
+    ggnni_sort    sort;
+    ggnn_status   status = ggnni_check_ids(src, out->num_edges, out->num_nodes, fault);
     if (status == GGNN_OK) status = ggnni_check_ids(dst, out->num_edges, out->num_nodes, fault);
     if (status != GGNN_OK) return status;
-    row[0] = 0, row[1] = out->num_edges;
     memset(&sort, 0, sizeof sort);
     sort.key = dst, sort.wide = sizeof *dst == 8, sort.value = src, sort.weight_in = weight;
     sort.row = row, sort.num_rows = 1, sort.num_keys = out->num_nodes;
@@ -2406,9 +2333,8 @@ GGNN_API ggnn_status ggnn_graph_transpose(ggnn_lists* out, const ggnn_lists* in,
     return GGNN_OK;
 }
 
-typedef struct { // a key and where it came from: no two pairs are equal, so that any sort of pairs is stable
-    int64_t key, from;
-} ggnni_pair;
+// A key and where it came from: no two pairs are equal, so that any sort of pairs is stable.
+typedef struct { int64_t key, from; } ggnni_pair;
 
 static int ggnni_less(ggnni_pair a, ggnni_pair b)
 {
@@ -2517,8 +2443,7 @@ static int64_t ggnni_simplify_row(ggnn_lists* out, int64_t at, const ggnn_lists*
                                   const ggnn_lists* reverse, int64_t v, int how)
 {
     int64_t i = in->indptr[v], i_end = in->indptr[v + 1], begin = at;
-    int64_t j = reverse ? reverse->indptr[v] : 0, j_end = reverse ? reverse->indptr[v + 1] : 0;
-    int64_t last = -1;
+    int64_t j = reverse ? reverse->indptr[v] : 0, j_end = reverse ? reverse->indptr[v + 1] : 0, last = -1;
     int     wants_loop = how & GGNN_ADD_SELF_LOOPS;
     while (i < i_end || j < j_end) {
         int               first = i < i_end && (j >= j_end || in->indices[i] <= reverse->indices[j]);
@@ -2537,19 +2462,15 @@ static int64_t ggnni_simplify_row(ggnn_lists* out, int64_t at, const ggnn_lists*
     return at - begin;
 }
 
-static void ggnni_simplify_count(void* context, int64_t begin, int64_t end)
+// Where out has indices they are written, by its indptr; else indptr[v + 1] counts row v.
+static void ggnni_simplify_piece(void* context, int64_t begin, int64_t end)
 {
     const ggnni_lists_job* job = (const ggnni_lists_job*)context;
-    ggnn_lists             counting = {0, 0, NULL, NULL, NULL, NULL};
-    for (int64_t v = begin; v < end; v++)
-        job->out->indptr[v + 1] = ggnni_simplify_row(&counting, 0, job->in, job->reverse, v, job->how);
-}
-
-static void ggnni_simplify_fill(void* context, int64_t begin, int64_t end)
-{
-    const ggnni_lists_job* job = (const ggnni_lists_job*)context;
-    for (int64_t v = begin; v < end; v++)
-        ggnni_simplify_row(job->out, job->out->indptr[v], job->in, job->reverse, v, job->how);
+    for (int64_t v = begin; v < end; v++) {
+        const int64_t at = job->out->indices ? job->out->indptr[v] : 0;
+        const int64_t n = ggnni_simplify_row(job->out, at, job->in, job->reverse, v, job->how);
+        if (!job->out->indices) job->out->indptr[v + 1] = n;
+    }
 }
 
 GGNN_API ggnn_status ggnn_graph_simplify(ggnn_lists* out, const ggnn_lists* in, const ggnn_lists* reverse,
@@ -2558,12 +2479,14 @@ GGNN_API ggnn_status ggnn_graph_simplify(ggnn_lists* out, const ggnn_lists* in, 
     GGNNI_REQUIRE(out && out->indptr && ggnni_lists_given(in) && (!reverse || ggnni_lists_given(reverse)));
     GGNNI_REQUIRE(!reverse || reverse->num_nodes == in->num_nodes);
     GGNNI_REQUIRE((how & ~(GGNN_DROP_DUPLICATES | GGNN_DROP_SELF_LOOPS | GGNN_ADD_SELF_LOOPS)) == 0);
-    ggnni_lists_job job = {out, in, reverse, NULL, NULL, how};
+    ggnn_lists      counted = {0, 0, out->indptr, NULL, NULL, NULL};
+    ggnni_lists_job job = {&counted, in, reverse, NULL, NULL, how};
     const int64_t   pieces = ggnni_pieces(in->num_nodes + in->num_edges, 1 << 14);
-    ggnni_run(in->num_nodes, pieces, ggnni_simplify_count, &job);
+    ggnni_run(in->num_nodes, pieces, ggnni_simplify_piece, &job);
     ggnni_prefix_sum(out->indptr, in->num_nodes);
     out->num_nodes = in->num_nodes, out->num_edges = out->indptr[in->num_nodes];
-    if (out->indices) ggnni_run(in->num_nodes, pieces, ggnni_simplify_fill, &job);
+    job.out = out;
+    if (out->indices) ggnni_run(in->num_nodes, pieces, ggnni_simplify_piece, &job);
     return GGNN_OK;
 }
 
@@ -2629,9 +2552,7 @@ static int64_t ggnni_next(ggnni_draws* draws, int64_t j, int64_t n) // draw j in
 }
 
 // A small hash table from slot to content, for an array of n entries of which m differ from the identity.
-typedef struct {
-    int64_t slot, content; // slot -1: free
-} ggnni_entry;
+typedef struct { int64_t slot, content; } ggnni_entry; // slot -1: free
 
 static int64_t ggnni_table_size(int64_t m) // a power of two, at most half full
 {
@@ -2730,14 +2651,12 @@ static int64_t ggnni_weighted(int64_t* offset, const ggnn_list* list, int64_t m,
     int64_t     kept = 0;
     for (int64_t i = 0; i < list->degree; i++) {
         float      w = list->weight ? list->weight[i] : 1.0f;
-        double     key;
-        ggnni_pair pair;
+        ggnni_pair pair = {0, i};
         if (!ggnn_weight_valid(w)) return -1;
         if (i % 2 == 0) draws.words = ggnn_random(draws.rng, draws.hop, draws.node, (uint32_t)(i / 2));
         if (!(w > 0.0f)) continue;
-        key = (double)ggnn_neg_log2_fast(ggnn_draw(draws.words, i)) / (double)w;
+        const double key = (double)ggnn_neg_log2_fast(ggnn_draw(draws.words, i)) / (double)w;
         memcpy(&pair.key, &key, sizeof key);
-        pair.from = i;
         if (kept < m) {
             heap[kept++] = pair;
             if (kept == m)
@@ -2902,12 +2821,11 @@ GGNN_API int64_t ggnn_walk_neighbors(ggnn_node* id, float* visits, const ggnn_no
     if (count < 0 || (count && (!id || !visits || !visited || !workspace))) return -2;
     ggnni_pair* pair = (ggnni_pair*)workspace;
     int64_t     n = 0, distinct = 0;
-    for (int64_t i = 0; i < count; i++)
-        if (visited[i] >= 0 && visited[i] != node) {
-            pair[n].key = visited[i];
-            pair[n].from = n;
-            n++;
-        }
+    for (int64_t i = 0; i < count; i++) {
+        if (visited[i] < 0 || visited[i] == node) continue;
+        pair[n].key = visited[i], pair[n].from = n;
+        n++;
+    }
     ggnni_sort_pairs(pair, n); // equal ids side by side
     for (int64_t i = 0, run; i < n; i = run) {
         for (run = i + 1; run < n && pair[run].key == pair[i].key; run++) {}
@@ -2963,9 +2881,8 @@ GGNN_API ggnn_unique* ggnn_unique_init(void* memory, ggnn_unique_kind kind, int6
                                        int64_t max_ids)
 {
     ggnn_unique* seen = (ggnn_unique*)memory;
-    char*        table;
     if (!memory || ggnn_unique_bytes(kind, num_nodes, max_ids) == 0) return NULL;
-    table = (char*)memory + ggnni_round_up(sizeof *seen);
+    char* table = (char*)memory + ggnni_round_up(sizeof *seen);
     ggnni_unique_describe(seen, kind, num_nodes, max_ids);
     if (kind == GGNN_UNIQUE_DIRECT) seen->value = (uint32_t*)(void*)table;
     else seen->slot = (ggnn_unique_slot*)(void*)table;
@@ -3061,21 +2978,14 @@ GGNNI_APART void ggnni_unique_hash(ggnn_unique* seen, ggnn_node* list, int32_t* 
     seen->count = count;
 }
 
-static void ggnni_unique_put(ggnn_unique* seen, ggnn_node* list, int32_t* local, const ggnn_node* id,
-                             int64_t n)
-{
-    if (seen->value) ggnni_unique_direct(seen, list, local, id, n);
-    else ggnni_unique_hash(seen, list, local, id, n);
-}
-
 GGNN_API int32_t ggnn_unique_find(const ggnn_unique* seen, ggnn_node id)
 {
-    uint32_t value;
     if (!seen || !ggnni_unique_in_range(seen, id)) return -1;
-    value = seen->value ? seen->value[id]
-                                 : seen->slot[ggnni_unique_probe(seen->slot, seen->mask, seen->base,
-                                                                 seen->count, id)].value;
-    return value - seen->base < seen->count ? (int32_t)(value - seen->base) : -1;
+    const ggnn_unique_slot* slot = seen->slot;
+    const uint32_t          base = seen->base, count = seen->count;
+    const uint32_t          value =
+        seen->value ? seen->value[id] : slot[ggnni_unique_probe(slot, seen->mask, base, count, id)].value;
+    return value - base < count ? (int32_t)(value - base) : -1;
 }
 
 // Numbers n ids in range up to the first new one past `limit`; how many. At once as many as have room if new.
@@ -3084,14 +2994,15 @@ static int64_t ggnni_unique_number(ggnn_unique* seen, ggnn_node* list, int32_t* 
 {
     int64_t done = 0;
     while (done < n) {
-        int64_t  some = ggnni_min(n - done, limit - (int64_t)seen->count);
-        int32_t *to = local ? local + done : NULL, at;
+        const int64_t some = ggnni_min(n - done, limit - (int64_t)seen->count);
+        int32_t*      to = local ? local + done : NULL;
         if (some > 0) {
-            ggnni_unique_put(seen, list, to, id + done, some);
+            if (seen->value) ggnni_unique_direct(seen, list, to, id + done, some);
+            else ggnni_unique_hash(seen, list, to, id + done, some);
             done += some;
             continue;
         }
-        at = ggnn_unique_find(seen, id[done]);
+        const int32_t at = ggnn_unique_find(seen, id[done]);
         if (at < 0) break;
         if (to) *to = at;
         done++;
@@ -3102,17 +3013,15 @@ static int64_t ggnni_unique_number(ggnn_unique* seen, ggnn_node* list, int32_t* 
 GGNN_API ggnn_status ggnn_unique_append(ggnn_unique* seen, ggnn_node* list, int32_t* local,
                                         const ggnn_node* id, int64_t n, int64_t* bad)
 {
-    int64_t valid, next;
     GGNNI_REQUIRE(seen && n >= 0 && bad && (n == 0 || (list && id)));
-    valid = ggnni_unique_count_valid(seen, id, ggnni_min(n, GGNNI_IDS_AT_ONCE));
+    int64_t valid = ggnni_unique_count_valid(seen, id, ggnni_min(n, GGNNI_IDS_AT_ONCE));
     ggnni_unique_prefetch(seen, id, valid);
-    for (int64_t begin = 0, end; begin < n; begin = end, valid = next) {
-        int64_t done;
+    for (int64_t begin = 0, end, next; begin < n; begin = end, valid = next) {
         end = ggnni_min(n, begin + GGNNI_IDS_AT_ONCE);
         next = ggnni_unique_count_valid(seen, id + end, ggnni_min(n - end, GGNNI_IDS_AT_ONCE));
         ggnni_unique_prefetch(seen, id + end, next);
-        done = ggnni_unique_number(seen, list, local ? local + begin : NULL, id + begin, valid,
-                                   seen->max_ids);
+        int32_t*      to = local ? local + begin : NULL;
+        const int64_t done = ggnni_unique_number(seen, list, to, id + begin, valid, seen->max_ids);
         if (done == end - begin) continue;
         *bad = begin + done;
         return done < valid ? GGNN_ERROR_CAPACITY : GGNN_ERROR_ID;
@@ -3136,8 +3045,7 @@ typedef struct {
 // Targets in a tile: one where it may draw many offsets.
 static int64_t ggnni_tile_width(ggnn_method method, int64_t fanout)
 {
-    int by_weight = ggnn_method_has(method, GGNN_METHOD_WEIGHS);
-    return by_weight || fanout > GGNN_FANOUT_MAX ? 1 : GGNNI_TARGETS;
+    return ggnn_method_has(method, GGNN_METHOD_WEIGHS) || fanout > GGNN_FANOUT_MAX ? 1 : GGNNI_TARGETS;
 }
 
 // Offsets that a tile may draw. By weight whole lists are drawn too; else they are taken as they are.
@@ -3222,9 +3130,8 @@ GGNN_API ggnn_status ggnn_batch_plan(ggnn_batch* b, const ggnn_graph* g, const g
                                      int64_t max_seeds, ggnn_unique* shared)
 {
     GGNNI_REQUIRE(b && g && how);
-    ggnn_status status;
     memset(b, 0, sizeof *b);
-    status = ggnn_batch_bound(b, g, how, max_seeds);
+    const ggnn_status status = ggnn_batch_bound(b, g, how, max_seeds);
     if (status != GGNN_OK) return status;
     if (shared && (shared->num_nodes != g->num_nodes || shared->max_ids < b->max_ids))
         return ggnni_fault(&b->fault, GGNN_ERROR_ARGUMENT,
@@ -3236,10 +3143,9 @@ GGNN_API ggnn_status ggnn_batch_plan(ggnn_batch* b, const ggnn_graph* g, const g
 GGNN_API ggnn_status ggnn_batch_new(ggnn_batch* b, const ggnn_graph* g, const ggnn_sampling* how,
                                     int64_t max_seeds)
 {
-    ggnn_status status = ggnn_batch_plan(b, g, how, max_seeds, NULL);
-    void*       memory;
+    const ggnn_status status = ggnn_batch_plan(b, g, how, max_seeds, NULL);
     if (status != GGNN_OK) return status;
-    memory = GGNN_MALLOC(b->bytes);
+    void* memory = GGNN_MALLOC(b->bytes);
     if (memory) return ggnn_batch_init(b, memory);
     return ggnni_fault(&b->fault, GGNN_ERROR_MEMORY, "no memory for the batch", -1, -1);
 }
@@ -3255,12 +3161,6 @@ GGNN_API void ggnn_batch_free(ggnn_batch* b)
 static int ggnni_is_laid_out(const ggnn_batch* b) { return b && b->num_seeds.n; }
 static int ggnni_takes_samples(const ggnn_batch* b) { return ggnni_is_laid_out(b) && b->seen; }
 
-static void ggnni_transpose_empty(ggnn_block* t)
-{
-    *t->num_dst.n = *t->num_src.n = *t->num_edges.n = 0;
-    t->indptr[0] = 0;
-}
-
 static void ggnni_batch_empty(ggnn_batch* b)
 {
     ggnni_batch_state* state = (ggnni_batch_state*)b->workspace;
@@ -3269,8 +3169,9 @@ static void ggnni_batch_empty(ggnn_batch* b)
     memset(state->length, 0, sizeof state->length);
     b->num_hops = 0;
     for (int32_t h = 0; h < b->how.num_hops; h++) {
+        ggnn_block* back = &b->back[h];
         b->hop[h].indptr[0] = 0;
-        if (b->back[h].indptr) ggnni_transpose_empty(&b->back[h]);
+        if (back->indptr) back->indptr[0] = *back->num_dst.n = *back->num_src.n = *back->num_edges.n = 0;
     }
 }
 
@@ -3302,14 +3203,12 @@ GGNN_API ggnn_status ggnn_batch_begin(ggnn_batch* b, const ggnn_node* seeds, int
     GGNNI_REQUIRE(ggnni_takes_samples(b) && num_seeds >= 0 && (seeds || num_seeds == 0));
     ggnni_batch_state* state = (ggnni_batch_state*)b->workspace;
     int64_t            bad = 0;
-    ggnn_status        status;
     ggnni_batch_empty(b);
     if (num_seeds > b->num_seeds.max) return ggnni_batch_fail(b, GGNN_ERROR_CAPACITY, -1, -1);
     ggnn_unique_begin(b->seen);
-    status = ggnn_unique_append(b->seen, b->id, b->seed_local, seeds, num_seeds, &bad);
+    const ggnn_status status = ggnn_unique_append(b->seen, b->id, b->seed_local, seeds, num_seeds, &bad);
     if (status != GGNN_OK) return ggnni_batch_fail(b, status, seeds[bad], -1);
-    state->seeds = num_seeds;
-    state->length[0] = b->seen->count;
+    state->seeds = num_seeds, state->length[0] = b->seen->count;
     return GGNN_OK;
 }
 
@@ -3334,12 +3233,10 @@ typedef struct {
     const ggnn_sampling* how;
     const ggnn_rng*      rng;
     ggnni_scratch*       scratch;
-    // where neighbours' ids go: hop->neighbor, or hop->indices, to be renumbered in place
-    ggnn_node*           ids;
+    ggnn_node*           ids; // where neighbours' ids go: hop->neighbor, or hop->indices, renumbered in place
     int64_t              fanout;
-    int32_t              number; // of the hop: keys its draws
-    // longest list that is taken as it is, and longest that is sampled in a lane; -1: none
-    int64_t whole_max, lane_max;
+    int32_t              number;              // of the hop: keys its draws
+    int64_t              whole_max, lane_max; // longest list taken as it is, sampled in a lane; -1: none
 } ggnni_hop;
 
 static int64_t ggnni_whole_max(const ggnn_sampling* how, int64_t fanout)
@@ -3356,8 +3253,7 @@ typedef struct {
     int64_t*  offset; // of targets with lane -1, in turn
     ggnn_list list[GGNNI_TARGETS];
     int64_t   taken[GGNNI_TARGETS];
-    // >= 0: sampled in lanes, as lane lane % GGNNI_LANES of group lane / GGNNI_LANES; -1: not
-    int32_t   lane[GGNNI_TARGETS];
+    int32_t   lane[GGNNI_TARGETS]; // sampled as lane % GGNNI_LANES of group lane / GGNNI_LANES; -1: not
     uint32_t  lanes[GGNNI_GROUPS][GGNNI_LANE_FANOUT][GGNNI_LANES];
 } ggnni_tile;
 
@@ -3462,10 +3358,8 @@ static ggnn_status ggnni_walk_target(const ggnni_hop* at, ggnn_node target, int6
     if (status != GGNN_OK) return status;
     taken = ggnn_walk_neighbors(at->scratch->visited, count, at->scratch->visited, visits, at->fanout, target,
                                 at->scratch->sample);
-    if (taken > at->hop->num_edges.max - edges) {
-        *bad = target;
-        return GGNN_ERROR_CAPACITY;
-    }
+    *bad = target;
+    if (taken > at->hop->num_edges.max - edges) return GGNN_ERROR_CAPACITY;
     memcpy(at->ids + edges, at->scratch->visited, (size_t)taken * sizeof *at->ids);
     if (at->hop->weight) memcpy(at->hop->weight + edges, count, (size_t)taken * sizeof *count);
     for (int64_t j = 0; at->hop->position && j < taken; j++) at->hop->position[edges + j] = -1;
@@ -3500,10 +3394,9 @@ static ggnn_status ggnni_walk_targets(ggnn_batch* b, const ggnni_hop* at, int64_
     ggnn_status status = GGNN_OK;
     for (int64_t i = 0; i < num_dst && status == GGNN_OK; i++) {
         const int64_t* edge = at->hop->indptr + i;
-        int64_t        valid;
         status = ggnni_walk_target(at, b->id[i], i, bad);
         if (status != GGNN_OK) return status;
-        valid = ggnni_unique_count_valid(b->seen, at->ids + edge[0], edge[1] - edge[0]);
+        const int64_t valid = ggnni_unique_count_valid(b->seen, at->ids + edge[0], edge[1] - edge[0]);
         status = ggnni_number_tile(b, at, i, 1, valid, bad);
     }
     return status;
@@ -3513,12 +3406,10 @@ static ggnn_status ggnni_walk_targets(ggnn_batch* b, const ggnni_hop* at, int64_
 static ggnn_status ggnni_sample_tiles(ggnn_batch* b, const ggnni_hop* at, int64_t num_dst, ggnn_node* bad)
 {
     ggnni_tile  tile[2];
-    int64_t     width = ggnni_tile_width(at->how->method, at->fanout);
-    int64_t     tiles = (num_dst + width - 1) / width;
+    int64_t     width = ggnni_tile_width(at->how->method, at->fanout), tiles = (num_dst + width - 1) / width;
     int64_t     valid[2]; // of tile t: valid[t % 2], until it is numbered
     ggnn_status status = GGNN_OK;
-    tile[0].offset = at->scratch->offset[0];
-    tile[1].offset = at->scratch->offset[1];
+    tile[0].offset = at->scratch->offset[0], tile[1].offset = at->scratch->offset[1];
     for (int64_t t = 0; t < tiles + 2 && status == GGNN_OK; t++) {
         for (int64_t i = (t + 1) * width; i < ggnni_min(num_dst, (t + 2) * width); i++)
             ggnni_list_prefetch(at->g, b->id[i]);
@@ -3531,8 +3422,7 @@ static ggnn_status ggnni_sample_tiles(ggnn_batch* b, const ggnni_hop* at, int64_
             status = ggnni_fetch_tile(at, &tile[(t - 1) % 2], b->seen, b->id + (t - 1) * width,
                                       &valid[(t - 1) % 2], bad);
         if (t > 1 && status == GGNN_OK) {
-            int64_t first = (t - 2) * width;
-            int64_t n = ggnni_min(width, num_dst - first);
+            const int64_t first = (t - 2) * width, n = ggnni_min(width, num_dst - first);
             status = ggnni_number_tile(b, at, first, n, valid[t % 2], bad);
         }
     }
@@ -3544,22 +3434,20 @@ GGNN_API ggnn_status ggnn_sample_hop(ggnn_batch* b, const ggnn_graph* g, const g
     GGNNI_REQUIRE(ggnni_takes_samples(b) && g && rng);
     ggnni_batch_state* state = (ggnni_batch_state*)b->workspace;
     ggnni_hop          at = {NULL, g, &b->how, rng, NULL, NULL, 0, 0, 0, 0};
-    int32_t            h = b->num_hops;
-    int64_t            num_dst;
+    const int32_t      h = b->num_hops;
+    const int64_t      num_dst = state->length[h];
     ggnn_node          bad = -1;
-    ggnn_status        status;
     if (h >= b->how.num_hops || g->num_nodes != b->num_nodes || g->num_edges != b->num_edges ||
-        (state->length[h] > 0 && !ggnni_graph_given(g)))
+        (num_dst > 0 && !ggnni_graph_given(g)))
         return ggnni_batch_fail(b, GGNN_ERROR_ARGUMENT, -1, h);
     at.hop = &b->hop[h], at.scratch = &state->scratch;
     at.ids = at.hop->neighbor ? at.hop->neighbor : (ggnn_node*)(void*)at.hop->indices;
     at.fanout = b->how.fanout[h], at.number = b->how.first_hop + h;
     at.whole_max = ggnni_whole_max(&b->how, at.fanout);
     at.lane_max = ggnni_lane_max(b->how.method, at.fanout);
-    num_dst = state->length[h];
     at.hop->indptr[0] = 0;
-    status = ggnni_walks(&b->how) ? ggnni_walk_targets(b, &at, num_dst, &bad)
-                                  : ggnni_sample_tiles(b, &at, num_dst, &bad);
+    const ggnn_status status = ggnni_walks(&b->how) ? ggnni_walk_targets(b, &at, num_dst, &bad)
+                                                    : ggnni_sample_tiles(b, &at, num_dst, &bad);
     if (status != GGNN_OK) return ggnni_batch_fail(b, status, bad, h);
     state->edges[h] = at.hop->indptr[num_dst];
     state->length[h + 1] = b->seen->count;
@@ -3691,8 +3579,7 @@ GGNN_API ggnn_status ggnn_block_transpose(ggnn_block* t, const ggnn_block* b)
     GGNNI_REQUIRE(*b->num_src.n <= t->num_dst.max && *b->num_dst.n <= t->num_src.max);
     GGNNI_REQUIRE(*b->num_edges.n <= t->num_edges.max);
     *t->num_dst.n = *b->num_src.n, *t->num_src.n = *b->num_dst.n, *t->num_edges.n = *b->num_edges.n;
-    t->id = b->id;
-    t->bipartite = b->bipartite;
+    t->id = b->id, t->bipartite = b->bipartite;
     memset(&sort, 0, sizeof sort);
     sort.key = b->indices, sort.row = b->indptr;
     sort.num_rows = *b->num_dst.n, sort.num_keys = *b->num_src.n;
@@ -3703,10 +3590,9 @@ GGNN_API ggnn_status ggnn_block_transpose(ggnn_block* t, const ggnn_block* b)
 
 GGNN_API ggnn_status ggnn_block_validate(const ggnn_block* b, int64_t num_nodes, ggnn_fault* fault)
 {
-    int64_t dst, src, edges;
     if (!b || !b->num_dst.n || !b->num_src.n || !b->num_edges.n || !b->indptr)
         return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "there is no block, or one without sizes", -1, -1);
-    dst = *b->num_dst.n, src = *b->num_src.n, edges = *b->num_edges.n;
+    const int64_t dst = *b->num_dst.n, src = *b->num_src.n, edges = *b->num_edges.n;
     if (dst < 0 || dst > b->num_dst.max || src < 0 || src > b->num_src.max || edges < 0 ||
         edges > b->num_edges.max)
         return ggnni_fault(fault, GGNN_ERROR_BLOCK, "a size is outside its bound", -1, -1);
@@ -3738,8 +3624,7 @@ GGNN_API ggnn_status ggnn_block_validate(const ggnn_block* b, int64_t num_nodes,
     return ggnni_fault(fault, GGNN_OK, NULL, -1, -1);
 }
 
-// Edges per source, compared without memory: what repeats and indices say of all sources must add up, mixed
-// (ggnn_mix), to the same. One wrong number is always found; several escape with chance 2^-64.
+// Edges per source, compared as by ggnni_each_once: what repeats and indices say must add up, mixed, alike.
 static ggnn_status ggnni_check_repeats(const ggnn_block* hop, ggnn_fault* fault)
 {
     uint64_t difference = 0;
@@ -3768,10 +3653,9 @@ static ggnn_status ggnni_check_hop(const ggnn_batch* b, int32_t h, ggnn_fault* f
 
 GGNN_API ggnn_status ggnn_batch_validate(const ggnn_batch* b, ggnn_fault* fault)
 {
-    int64_t distinct;
     if (!ggnni_is_laid_out(b) || b->num_hops < 0 || b->num_hops > b->how.num_hops)
         return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "there is no batch in memory", -1, -1);
-    distinct = *b->hop[0].num_dst.n;
+    const int64_t distinct = *b->hop[0].num_dst.n;
     for (int64_t i = 0; i < *b->num_seeds.n; i++)
         if (b->seed_local[i] < 0 || b->seed_local[i] >= distinct)
             return ggnni_fault(fault, GGNN_ERROR_BLOCK, "a seed's local id is out of range", i, -1);
@@ -4307,7 +4191,7 @@ GGNN_API ggnn_status ggnn_split(int32_t* gather, int32_t* scatter, int64_t* boun
     int32_t slots = at->parts + 2;
     memset(bound, 0, ((size_t)slots + 1) * sizeof *bound);
     for (int64_t i = 0; i < n; i++) bound[ggnn_locate(at, id[i]).slot + 1]++;
-    for (int32_t s = 0; s < slots; s++) bound[s + 1] += bound[s];
+    ggnni_prefix_sum(bound, slots);
     for (int64_t i = 0; i < n; i++) {
         int64_t place = bound[ggnn_locate(at, id[i]).slot]++;
         gather[place] = (int32_t)i;
@@ -4352,10 +4236,7 @@ GGNN_API ggnn_status ggnn_permute(void* out, int64_t ld_out, const void* inp, in
 
 // ---- sums in segments -------------------------------------------------------------
 
-typedef struct { // of single numbers
-    float   total, part;
-    int32_t n;
-} ggnni_sum;
+typedef struct { float total, part; int32_t n; } ggnni_sum; // of single numbers
 
 static void ggnni_add(ggnni_sum* s, float x)
 {
@@ -4418,8 +4299,7 @@ static void ggnni_reader_init(ggnni_reader* r, const ggnn_block* b, ggnni_source
                               int64_t row_bytes)
 {
     r->b = b, r->source = source, r->factor = NULL, r->with_self = with_self;
-    r->edges = *b->num_dst.n ? b->indptr[*b->num_dst.n] : 0;
-    r->ahead = ggnni_rows_ahead(2 * row_bytes);
+    r->edges = ggnni_edges_of(b), r->ahead = ggnni_rows_ahead(2 * row_bytes);
 }
 
 // The addresses of a store's rows: of n edges from e on. What the factors of their ids need is fetched, too.
@@ -4770,8 +4650,7 @@ GGNN_API ggnn_status ggnn_aggregate(float* out, int64_t ld_out, ggnn_reduce how,
     s.source.from = from, s.type = from->type;
     ggnni_spmm_run(&s, heads, from->width);
     if (from->traffic) {
-        int64_t own = s.scale.self ? ggnni_own_rows(b) : 0;
-        int64_t edges = *b->num_dst.n ? b->indptr[*b->num_dst.n] : 0;
+        const int64_t own = s.scale.self ? ggnni_own_rows(b) : 0, edges = ggnni_edges_of(b);
         for (int64_t e = 0; e < edges; e++) ggnni_count_row(from, ggnni_source_id(b, e));
         for (int64_t v = 0; v < own; v++) ggnni_count_row(from, ggnni_id(b, v));
     }
@@ -4832,14 +4711,12 @@ static void ggnni_reduce_messages(const ggnni_spmm* s, ggnni_strip* strip, int64
     float         buffer[GGNNI_SEGMENT * GGNNI_HEADS];
     ggnni_rows    rows = ggnni_rows_of(s->edge, GGNN_F32, 1, 0);
     const float*  coef = ggnni_coefficients(s, buffer, begin, n, &rows.stride);
-    rows.row = strip->row;
-    rows.n = n;
+    rows.row = strip->row, rows.n = n;
     for (int32_t c = 0, end; c < s->heads * s->width; c = end) {
         const int32_t k = c / s->width;
         float*        out = s->out + v * s->ld_out + c;
         end = (int32_t)ggnni_min(c + most, (k + 1) * s->width);
-        rows.coef = coef ? coef + k : NULL;
-        rows.width = end - c;
+        rows.coef = coef ? coef + k : NULL, rows.width = end - c;
         ggnni_make_strip(strip, s, begin, n, c, rows.width);
         ggnni_reduce_rows(s, out, s->arg ? s->arg + v * s->ld_arg + c : NULL, &rows, v, first);
     }
@@ -4948,10 +4825,7 @@ GGNN_API ggnn_status ggnn_scale_weights(float* inv, const ggnn_block* b, const f
     return GGNN_OK;
 }
 
-typedef struct {
-    float*     inv_sqrt;
-    ggnn_graph g;
-} ggnni_gcn_norm;
+typedef struct { float* inv_sqrt; ggnn_graph g; } ggnni_gcn_norm;
 
 static void ggnni_gcn_norm_piece(void* context, int64_t begin, int64_t end)
 {
@@ -6294,10 +6168,7 @@ GGNNI_INLINE void GGNNI_V(ggnni_philox)(GGNNI_V(ggnni_u64) word[4], uint64_t key
         k0 += 0x9E3779B9u;
         k1 += 0xBB67AE85u;
     }
-    word[0] = a;
-    word[1] = b;
-    word[2] = c;
-    word[3] = d;
+    word[0] = a, word[1] = b, word[2] = c, word[3] = d;
 }
 
 // Draws 0 .. m-1 of each lane as Fisher-Yates bounds them: draw i in [0, n - i).
@@ -6306,16 +6177,15 @@ GGNNI_INLINE void GGNNI_V(ggnni_lane_draws)(uint32_t (*draw)[GGNNI_LANES], uint6
                                             int32_t m)
 {
     enum { WIDTH = GGNN_SIMD_WIDTH / 2 };
+    typedef GGNNI_V(ggnni_u64) vec;
     for (int32_t i = 0; i < m; i += 2)
         for (int lane = 0; lane < GGNNI_LANES; lane += WIDTH) {
-            GGNNI_V(ggnni_u64)
-            word[4], block = {0}, bound = *(const GGNNI_V(ggnni_u64)*)(n + lane) - (uint64_t)i;
+            vec word[4], block = {0}, bound = *(const vec*)(n + lane) - (uint64_t)i;
             block += (uint64_t)(i / 2);
-            GGNNI_V(ggnni_philox)(word, key, *(const GGNNI_V(ggnni_u64)*)(stream + lane), step, block);
-            for (int32_t half = 0; half < 2 && i + half < m;
-                 half++) { // high product of a 64-bit draw and a 32-bit bound
-                GGNNI_V(ggnni_u64) low = GGNNI_V(ggnni_mul)(word[2 * half + 1], bound) >> 32;
-                GGNNI_V(ggnni_u64) draws = (GGNNI_V(ggnni_mul)(word[2 * half], bound) + low) >> 32;
+            GGNNI_V(ggnni_philox)(word, key, *(const vec*)(stream + lane), step, block);
+            for (int32_t half = 0; half < 2 && i + half < m; half++) { // high product of 64 by 32 bits
+                vec low = GGNNI_V(ggnni_mul)(word[2 * half + 1], bound) >> 32;
+                vec draws = (GGNNI_V(ggnni_mul)(word[2 * half], bound) + low) >> 32;
                 *(GGNNI_V(ggnni_half_u32)*)(draw[i + half] + lane) =
                     __builtin_convertvector(draws, GGNNI_V(ggnni_half_u32));
                 bound -= 1;
@@ -6370,9 +6240,7 @@ GGNNI_HOT void GGNNI_V(ggnni_words)(void* word, uint64_t key, uint64_t stream, u
         low = (w[0] & 0xffffffffu) | w[1] << 32;
         high = (w[2] & 0xffffffffu) | w[3] << 32;
         for (int i = 0; i < lanes; i++) {
-            uint64_t half[2];
-            half[0] = low[i];
-            half[1] = high[i];
+            const uint64_t half[2] = {low[i], high[i]};
             memcpy((char*)word + 16 * (done + i), half, sizeof half);
         }
     }
