@@ -4536,14 +4536,12 @@ static int64_t ggnni_costly_hub(const ggnn_block* b, int32_t width)
 static void ggnni_reduce_hubs(ggnni_spmm* s, float* sum, int32_t* arg, int64_t room)
 {
     const int32_t width = s->heads * s->width, greatest = s->how == GGNN_MAX || s->how == GGNN_MIN;
-    const int64_t dst = *s->b->num_dst.n, hub = ggnni_hub(s->b, width, INT64_MAX);
     const int64_t half = room / 2, most = (greatest ? half : room) / width; // an arg for each of the greatest
+    const int64_t dst = *s->b->num_dst.n, hub = most < 16 ? INT64_MAX : ggnni_hub(s->b, width, INT64_MAX);
     int64_t       indptr[GGNNI_SEGMENT + 1], n;
     ggnn_block    segments = *s->b;
     ggnni_spmm    pass = *s;
-    s->hub = pass.hub = INT64_MAX;
-    if (most < 16) return;
-    s->hub = hub;
+    s->hub = hub, pass.hub = INT64_MAX;
     segments.indptr = indptr, segments.num_dst.n = &n;
     pass.b = &segments, pass.out = sum, pass.ld_out = width;
     pass.arg = s->arg ? arg + half : NULL, pass.ld_arg = width;
@@ -4587,10 +4585,8 @@ static void ggnni_spmm_run(const ggnni_spmm* s, int32_t heads, int32_t width)
         int32_t    first = k * per_head;
         int64_t    byte = first * ggnn_type_bytes(s->type);
         ggnni_spmm pass = *s;
-        pass.stride = heads;
+        pass.stride = heads, pass.width = per_head, pass.out += first;
         pass.heads = (int32_t)ggnni_min(heads - k, GGNNI_HEADS);
-        pass.width = per_head;
-        pass.out += first;
         if (s->arg) pass.arg += first;
         if (s->chosen) pass.chosen += first;
         if (s->weight) pass.weight += k;
@@ -4873,8 +4869,7 @@ typedef struct {
     int64_t            ld_x, ld_y;
     int32_t            heads, width; // of a head
     const ggnni_loops* loops;
-    int64_t            hub; // lists of so many edges are not a piece's
-    int                own; // ggnni_edge_sum
+    int64_t            hub, own; // lists of so many edges are not a piece's; ggnni_edge_sum
 } ggnni_edges;
 
 // The dots of a segment's edges from e on, which do not lie side by side: head by head.
@@ -4969,7 +4964,7 @@ static void ggnni_edge_sum_piece(void* context, int64_t begin, int64_t end)
 }
 
 // own 1: values are the edges' and, before those of each list, one of its target.
-static void ggnni_edge_sum(float* out, const ggnn_block* b, const float* x, int32_t heads, int own)
+static void ggnni_edge_sum(float* out, const ggnn_block* b, const float* x, int32_t heads, int64_t own)
 {
     ggnni_edges s = {out, b, x, NULL, 0, 0, heads, 1, NULL, ggnni_hub(b, heads, INT64_MAX), own};
     for (int64_t v = 0; (v = ggnni_next_hub(b, v, s.hub)) < *b->num_dst.n; v++)
@@ -5013,11 +5008,15 @@ GGNNI_INLINE void ggnni_softmax_gradient(const ggnni_edges* s, int64_t begin, in
     }
 }
 
-// Head k of target v. ([10i]: all heads at once.)
-static void ggnni_softmax_list(const ggnni_edges* s, int64_t v, int32_t k)
+// Head k of a list, forward or backward. ([10i]: all heads at once, forward.)
+static void ggnni_softmax_list(const ggnni_edges* s, int64_t begin, int64_t end, int32_t k)
 {
-    const int64_t begin = s->b->indptr[v], end = s->b->indptr[v + 1];
-    float         most = -INFINITY;
+    float most = -INFINITY;
+    if (s->y) {
+        const float sum = ggnni_sum_values(s->b, s->x, s->y, begin, end, s->heads, k);
+        ggnni_softmax_gradient(s, begin, end, k, sum);
+        return;
+    }
     for (int64_t e = begin; e < end; e++) {
         float x = s->x[ggnni_edge(s->b, e) * s->heads + k];
         if (x > most) most = x;
@@ -5030,34 +5029,20 @@ static void ggnni_softmax_list(const ggnni_edges* s, int64_t v, int32_t k)
 static void ggnni_softmax_piece(void* context, int64_t begin, int64_t end)
 {
     const ggnni_edges* s = (const ggnni_edges*)context;
-    int                in_turn = s->loops->softmax && !s->b->edge && 16 % s->heads == 0;
+    const int          in_turn = !s->y && s->loops->softmax && !s->b->edge && 16 % s->heads == 0;
     for (int64_t v = begin; v < end; v++) {
-        int64_t first = s->b->indptr[v], n = s->b->indptr[v + 1] - first;
-        if (n >= s->hub) continue;
-        if (in_turn && n > 0)
-            s->loops->softmax(s->out + first * s->heads, s->x + first * s->heads, n, s->heads,
-                              (s->b->indptr[end] - first) * s->heads);
-        for (int32_t k = 0; k < s->heads && !in_turn; k++) ggnni_softmax_list(s, v, k);
+        const int64_t first = s->b->indptr[v], past = s->b->indptr[v + 1], at = first * s->heads;
+        if (first == past || past - first >= s->hub) continue;
+        for (int32_t k = 0; k < s->heads && !in_turn; k++) ggnni_softmax_list(s, first, past, k);
+        const int64_t readable = s->b->indptr[end] * s->heads - at;
+        if (in_turn) s->loops->softmax(s->out + at, s->x + at, past - first, s->heads, readable);
     }
 }
-
-static void ggnni_softmax_back_piece(void* context, int64_t begin, int64_t end)
-{
-    const ggnni_edges* s = (const ggnni_edges*)context;
-    for (int64_t v = begin; v < end; v++) {
-        const int64_t first = s->b->indptr[v], past = s->b->indptr[v + 1];
-        for (int32_t k = 0; k < s->heads && past - first < s->hub; k++)
-            ggnni_softmax_gradient(s, first, past, k,
-                                   ggnni_sum_values(s->b, s->x, s->y, first, past, s->heads, k));
-    }
-}
-
-enum { GGNNI_HUB_HEADS = 64 }; // with more, hubs are left whole
 
 typedef struct {
     const ggnni_edges* s;
     int64_t            first; // of the hub's edges
-    float              x[GGNNI_HUB_HEADS];
+    float              x[64]; // of heads; with more, hubs are left whole
     void (*step)(const ggnni_edges* s, int64_t begin, int64_t end, int32_t k, float x);
 } ggnni_softmax_hub;
 
@@ -5071,15 +5056,15 @@ static void ggnni_softmax_hub_piece(void* context, int64_t begin, int64_t end)
     }
 }
 
-static void ggnni_softmax_run(ggnni_edges* s, ggnni_body* body, int32_t width)
+static void ggnni_softmax_run(ggnni_edges* s, int32_t width)
 {
     const int32_t     heads = s->heads;
     ggnni_softmax_hub h;
-    h.s = s, s->hub = heads > GGNNI_HUB_HEADS ? INT64_MAX : ggnni_costly_hub(s->b, width);
+    h.s = s, s->hub = heads > (int32_t)(sizeof h.x / sizeof *h.x) ? INT64_MAX : ggnni_costly_hub(s->b, width);
     for (int64_t v = 0; (v = ggnni_next_hub(s->b, v, s->hub)) < *s->b->num_dst.n; v++) {
         const int64_t end = s->b->indptr[v + 1], n = end - (h.first = s->b->indptr[v]);
         const int64_t pieces = ggnni_pieces(n * (width + 4), 1 << 14);
-        if (body == ggnni_softmax_piece) {
+        if (!s->y) {
             ggnni_reduce_values(h.x, GGNN_MAX, s->b, s->x, NULL, h.first, end, heads);
             h.step = ggnni_softmax_powers;
             ggnni_run(n, pieces, ggnni_softmax_hub_piece, &h);
@@ -5087,18 +5072,18 @@ static void ggnni_softmax_run(ggnni_edges* s, ggnni_body* body, int32_t width)
             for (int32_t k = 0; k < heads; k++) h.x[k] = 1.0f / h.x[k];
         } else
             ggnni_reduce_values(h.x, GGNN_SUM, s->b, s->x, s->y, h.first, end, heads);
-        h.step = body == ggnni_softmax_piece ? ggnni_softmax_scale : ggnni_softmax_gradient;
+        h.step = s->y ? ggnni_softmax_gradient : ggnni_softmax_scale;
         ggnni_run(n, pieces, ggnni_softmax_hub_piece, &h);
     }
-    ggnni_run_lists(s->b, width, body, s);
+    ggnni_run_lists(s->b, width, ggnni_softmax_piece, s);
 }
 
 GGNN_API ggnn_status ggnn_edge_softmax(float* out, const ggnn_block* b, const float* logit, int32_t heads)
 {
-    GGNNI_REQUIRE(ggnni_block_given(b, 0) && heads >= 1 && ggnni_per_edge(b, out));
-    GGNNI_REQUIRE(ggnni_per_edge(b, logit));
+    GGNNI_REQUIRE(ggnni_block_given(b, 0) && heads >= 1);
+    GGNNI_REQUIRE(ggnni_per_edge(b, out) && ggnni_per_edge(b, logit));
     ggnni_edges s = {out, b, logit, NULL, 0, 0, heads, 1, ggnni_choose_loops(), 0, 0};
-    ggnni_softmax_run(&s, ggnni_softmax_piece, 4 * heads);
+    ggnni_softmax_run(&s, 4 * heads);
     return GGNN_OK;
 }
 
@@ -5108,7 +5093,7 @@ GGNN_API ggnn_status ggnn_edge_softmax_back(float* dlogit, const ggnn_block* b, 
     GGNNI_REQUIRE(ggnni_block_given(b, 0) && heads >= 1 && ggnni_per_edge(b, dlogit));
     GGNNI_REQUIRE(ggnni_per_edge(b, out) && ggnni_per_edge(b, dout));
     ggnni_edges s = {dlogit, b, out, dout, 0, 0, heads, 1, ggnni_choose_loops(), 0, 0};
-    ggnni_softmax_run(&s, ggnni_softmax_back_piece, 2 * heads);
+    ggnni_softmax_run(&s, 2 * heads);
     return GGNN_OK;
 }
 
@@ -5122,13 +5107,19 @@ typedef struct {
     const ggnni_loops* loops;
 } ggnni_scores;
 
+static ggnni_rows ggnni_rows_in_turn(const ggnni_scores* s, int32_t* index, int32_t heads, int32_t width)
+{
+    ggnni_rows rows = ggnni_rows_of(ggnni_matrix(s->z, s->ld_z), GGNN_F32, heads, width);
+    for (int32_t i = 0; i < GGNNI_SEGMENT; i++) index[i] = i;
+    rows.index = index;
+    return rows;
+}
+
 static void ggnni_scores_piece(void* context, int64_t begin, int64_t end)
 {
     const ggnni_scores* s = (const ggnni_scores*)context;
-    ggnni_rows          rows = ggnni_rows_of(ggnni_matrix(s->z, s->ld_z), GGNN_F32, s->heads, s->width);
     int32_t             in_turn[GGNNI_SEGMENT];
-    for (int32_t i = 0; i < GGNNI_SEGMENT; i++) in_turn[i] = i;
-    rows.index = in_turn;
+    ggnni_rows          rows = ggnni_rows_in_turn(s, in_turn, s->heads, s->width);
     for (int64_t u = begin; u < end; u += rows.n) {
         rows.base = (const char*)(s->z + u * s->ld_z);
         rows.n = ggnni_segment_length(end - u);
@@ -5169,11 +5160,10 @@ static void ggnni_scores_datt(void* context, int64_t piece, int64_t past)
     const ggnni_scores* s = (const ggnni_scores*)context;
     int32_t             columns = s->heads * s->width, stripe = ggnni_stripe(columns);
     int32_t             first = (int32_t)piece * stripe, end = (int32_t)ggnni_min(past * stripe, columns);
-    ggnni_rows          rows = ggnni_rows_of(ggnni_matrix(s->z, s->ld_z), GGNN_F32, 1, 0);
     int32_t             in_turn[GGNNI_SEGMENT];
-    for (int32_t i = 0; i < GGNNI_SEGMENT; i++) in_turn[i] = i;
+    ggnni_rows          rows = ggnni_rows_in_turn(s, in_turn, 1, 0);
     memset(s->datt + first, 0, (size_t)(end - first) * sizeof *s->datt);
-    rows.index = in_turn, rows.stride = s->heads, rows.keep = ggnni_ones;
+    rows.stride = s->heads, rows.keep = ggnni_ones;
     for (int64_t u = 0; u < s->n; u += rows.n) {
         rows.n = ggnni_segment_length(s->n - u);
         for (int32_t c = first; c < end; c += rows.width) { // head by head
@@ -5192,9 +5182,9 @@ GGNN_API ggnn_status ggnn_scores_back(float* dz, int64_t ld_dz, float* datt, con
     GGNNI_REQUIRE(n >= 0 && ggnni_heads_given(heads, width) && width > 0 && datt);
     GGNNI_REQUIRE(n == 0 || (del && att));
     GGNNI_REQUIRE(ggnni_matrix_given(z, ld_z, n, width) && ggnni_matrix_given(dz, ld_dz, n, width));
-    ggnni_scores s = {NULL, dz, datt, z, att, del, ld_z, ld_dz, n, heads, width / heads, NULL};
-    s.loops = ggnni_choose_loops();
-    const int64_t stripes = (width + ggnni_stripe(width) - 1) / ggnni_stripe(width);
+    const int64_t      stripes = (width + ggnni_stripe(width) - 1) / ggnni_stripe(width);
+    const ggnni_loops* loops = ggnni_choose_loops();
+    ggnni_scores       s = {NULL, dz, datt, z, att, del, ld_z, ld_dz, n, heads, width / heads, loops};
     ggnni_run(n, ggnni_pieces(n * width, 1 << 14), ggnni_scores_dz, &s);
     ggnni_run(stripes, stripes, ggnni_scores_datt, &s);
     return GGNN_OK;
@@ -5205,15 +5195,14 @@ GGNN_API ggnn_status ggnn_scores_back(float* dz, int64_t ld_dz, float* datt, con
 GGNN_API float ggnn_log2(float x)
 {
     uint32_t bits, exponent;
-    float    m, z, zz, series;
+    float    m;
     if (!(x < INFINITY)) return x;
     memcpy(&bits, &x, sizeof bits);
     exponent = (bits - 0x3f3504f3u) >> 23; // 0x3f3504f3: sqrt 1/2
     bits -= exponent << 23;
     memcpy(&m, &bits, sizeof m);
-    z = (m - 1.0f) / (m + 1.0f);
-    zz = z * z;
-    series = zz * 0.320598898f + 0.412198583f;
+    const float z = (m - 1.0f) / (m + 1.0f), zz = z * z;
+    float       series = zz * 0.320598898f + 0.412198583f;
     series = zz * series + 0.577078016f;
     series = zz * series + 0.961796694f;
     series = zz * series + 2.885390082f;
@@ -5360,10 +5349,12 @@ static void ggnni_gat_end(const ggnni_gat* s, const ggnni_gat_sums* at)
     for (int32_t k = 0; k < s->pass; k++) lse[k] = at->most[k] + ggnn_log2(at->sum[k]);
 }
 
-static void ggnni_gat_reader(const ggnni_gat* s, ggnni_reader* reader)
+// Of the pass's columns of z, or, over the transpose, of dout; a target's list begins with itself.
+static void ggnni_gat_reader(const ggnni_gat* s, ggnni_reader* reader, const ggnn_block* b)
 {
-    ggnni_reader_init(reader, s->b, ggnni_matrix(s->y.z + s->head * s->width, s->y.ld_z), *s->b->num_dst.n,
-                      s->pass * s->width * (int64_t)sizeof(float));
+    const ggnni_source from = b == s->t ? ggnni_matrix(s->dout + s->head * s->width, s->ld_dout)
+                                        : ggnni_matrix(s->y.z + s->head * s->width, s->y.ld_z);
+    ggnni_reader_init(reader, b, from, *s->b->num_dst.n, s->pass * s->width * (int64_t)sizeof(float));
 }
 
 static void ggnni_gat_piece(void* context, int64_t begin, int64_t end)
@@ -5371,7 +5362,7 @@ static void ggnni_gat_piece(void* context, int64_t begin, int64_t end)
     const ggnni_gat* s = (const ggnni_gat*)context;
     ggnni_reader     reader;
     ggnni_gat_sums   at;
-    ggnni_gat_reader(s, &reader);
+    ggnni_gat_reader(s, &reader, s->b);
     for (int64_t v = begin; v < end; v++) {
         if (s->b->indptr[v + 1] - s->b->indptr[v] >= s->hub) continue;
         ggnni_gat_begin(s, &at, v);
@@ -5389,7 +5380,7 @@ static void ggnni_gat_hub_piece(void* context, int64_t i, int64_t end)
 {
     ggnni_gat_hub* hub = (ggnni_gat_hub*)context;
     ggnni_reader   reader;
-    ggnni_gat_reader(hub->s, &reader);
+    ggnni_gat_reader(hub->s, &reader, hub->s->b);
     for (; i < end; i++) ggnni_gat_segment(hub->s, &reader, &hub->of[i]);
 }
 
@@ -5408,10 +5399,8 @@ GGNNI_APART void ggnni_gat_hubs(ggnni_gat* s)
         const int64_t edges = s->b->indptr[v + 1] - s->b->indptr[v];
         ggnni_gat_begin(s, &all, v);
         for (int64_t n = 0; all.first <= edges; all.first += n * GGNNI_SEGMENT) {
-            for (n = 0; n < most && all.first + n * GGNNI_SEGMENT <= edges; n++) {
-                of[n] = all;
-                of[n].first += n * GGNNI_SEGMENT, of[n].out = NULL, of[n].alone = 1;
-            }
+            for (n = 0; n < most && all.first + n * GGNNI_SEGMENT <= edges; n++)
+                of[n] = all, of[n].first += n * GGNNI_SEGMENT, of[n].out = NULL, of[n].alone = 1;
             ggnni_run(n, n, ggnni_gat_hub_piece, &hub);
             for (int64_t i = 0; i < n; i++) {
                 for (int32_t k = 0; i && k < 16; k++)
@@ -5462,10 +5451,10 @@ static void ggnni_gat_dterm(void* context, int64_t begin, int64_t end)
     const int32_t    heads = s->y.heads;
     for (int64_t e = begin, v = ggnni_list_at(s->b, e + 1, 0) - 1; e < end; e++) {
         while (s->b->indptr[v + 1] <= e) v++;
-        const float* d = s->y.dlogit + (s->b->indptr[v] + v) * heads;
-        const float  inv = 1.0f / (float)(s->b->indptr[v + 1] - s->b->indptr[v]);
-        for (int32_t k = 0; k < heads; k++)
-            s->y.dterm[ggnni_edge(s->b, e) * heads + k] = s->y.dlogit[(e + v + 1) * heads + k] + d[k] * inv;
+        const int64_t first = s->b->indptr[v];
+        const float * d = s->y.dlogit + (e + v + 1) * heads, *own = s->y.dlogit + (first + v) * heads;
+        const float   inv = 1.0f / (float)(s->b->indptr[v + 1] - first);
+        for (int32_t k = 0; k < heads; k++) s->y.dterm[ggnni_edge(s->b, e) * heads + k] = d[k] + own[k] * inv;
     }
 }
 
@@ -5485,8 +5474,7 @@ static void ggnni_gat_back_segment(const ggnni_gat* s, int64_t u, int64_t first,
                                    float* coef, ggnni_sum* del)
 {
     int64_t self = u < *s->b->num_dst.n, begin = s->t->indptr[u] + first - self;
-    int64_t last = s->t->indptr[*s->t->num_dst.n] - 1;
-    int64_t at[GGNNI_SEGMENT], slot[GGNNI_SEGMENT];
+    int64_t at[GGNNI_SEGMENT], slot[GGNNI_SEGMENT], last = ggnni_edges_of(s->t) - 1;
     float   logit[GGNNI_HEADS * GGNNI_SEGMENT], alpha[GGNNI_HEADS * GGNNI_SEGMENT];
     const float* el = s->y.el + u * s->y.heads + s->head;
     float        most[16] = {0}; // nobody asks for it
@@ -5533,9 +5521,9 @@ static void ggnni_gat_back_entries(const ggnni_gat* s, ggnni_reader* reader, int
     float        dots[GGNNI_HEADS * GGNNI_SEGMENT], coef[GGNNI_HEADS * GGNNI_SEGMENT];
     const float* z = s->y.z + u * s->y.ld_z + s->head * s->width;
     ggnni_rows   rows = ggnni_rows_of(reader->source, GGNN_F32, s->pass, s->width);
-    ggnni_sum    sum[GGNNI_HEADS], none = {0, 0, 0};
+    ggnni_sum    sum[GGNNI_HEADS];
     rows.coef = coef, rows.stride = s->pass;
-    for (int32_t k = 0; k < s->pass; k++) sum[k] = none;
+    memset(sum, 0, sizeof sum);
     memset(dz, 0, (size_t)(s->pass * s->width) * sizeof *dz); // of a list without entries
     for (int64_t i = first; i < end && ggnni_segment(&rows, reader, u, i); i += rows.n) {
         s->loops->dot(dots, z, &rows);
@@ -5547,17 +5535,11 @@ static void ggnni_gat_back_entries(const ggnni_gat* s, ggnni_reader* reader, int
     for (int32_t k = 0; k < s->pass; k++) del[k] = ggnni_total(&sum[k]);
 }
 
-static void ggnni_gat_back_reader(const ggnni_gat* s, ggnni_reader* reader)
-{
-    ggnni_reader_init(reader, s->t, ggnni_matrix(s->dout + s->head * s->width, s->ld_dout),
-                      *s->b->num_dst.n, s->pass * s->width * (int64_t)sizeof(float));
-}
-
 static void ggnni_gat_back_piece(void* context, int64_t begin, int64_t end)
 {
     const ggnni_gat* s = (const ggnni_gat*)context;
     ggnni_reader     reader;
-    ggnni_gat_back_reader(s, &reader);
+    ggnni_gat_reader(s, &reader, s->t);
     for (int64_t u = begin; u < end; u++)
         if (s->t->indptr[u + 1] - s->t->indptr[u] < s->hub)
             ggnni_gat_back_entries(s, &reader, u, 0, INT64_MAX, s->dz + u * s->ld_dz + s->head * s->width,
@@ -5566,26 +5548,27 @@ static void ggnni_gat_back_piece(void* context, int64_t begin, int64_t end)
 
 typedef struct {
     const ggnni_gat* s;
-    int64_t          u, first; // entry of the first of its segments that dz and del are of
-    float            dz[1 << 12], del[64 * GGNNI_HEADS];
+    int64_t          u, first;      // entry of the first of its segments
+    float            sums[1 << 12]; // dz, del of each
 } ggnni_gat_back_hub;
 
 static void ggnni_gat_back_hub_piece(void* context, int64_t i, int64_t end)
 {
     ggnni_gat_back_hub* h = (ggnni_gat_back_hub*)context;
-    const int32_t       pass = h->s->pass, width = pass * h->s->width;
+    const int32_t       width = h->s->pass * h->s->width, room = width + h->s->pass;
     ggnni_reader        reader;
-    ggnni_gat_back_reader(h->s, &reader);
-    for (int64_t first; i < end; i++) {
-        first = h->first + i * GGNNI_SEGMENT;
-        ggnni_gat_back_entries(h->s, &reader, h->u, first, first + 1, h->dz + i * width, h->del + i * pass);
+    ggnni_gat_reader(h->s, &reader, h->s->t);
+    for (; i < end; i++) {
+        const int64_t first = h->first + i * GGNNI_SEGMENT;
+        float*        dz = h->sums + i * room;
+        ggnni_gat_back_entries(h->s, &reader, h->u, first, first + 1, dz, dz + width);
     }
 }
 
 GGNNI_APART void ggnni_gat_back_hubs(ggnni_gat* s)
 {
-    const int32_t      width = s->pass * s->width;
-    const int64_t      most = ggnni_min((1 << 12) / width, 64), self = *s->b->num_dst.n;
+    const int32_t      width = s->pass * s->width, room = width + s->pass;
+    const int64_t      most = (1 << 12) / room, self = *s->b->num_dst.n;
     ggnni_gat_back_hub h;
     s->hub = most < 16 ? INT64_MAX : ggnni_hub(s->t, s->pass * (s->width + 8), INT64_MAX);
     h.s = s;
@@ -5599,8 +5582,8 @@ GGNNI_APART void ggnni_gat_back_hubs(ggnni_gat* s)
             h.u = u, n = ggnni_min(most, (entries - h.first + GGNNI_SEGMENT - 1) / GGNNI_SEGMENT);
             ggnni_run(n, n, ggnni_gat_back_hub_piece, &h);
             for (int64_t i = 0; i < n; i++) {
-                s->loops->blend(dz, 1.0f, 1.0f, h.dz + i * width, GGNN_F32, width);
-                for (int32_t k = 0; k < s->pass; k++) del[k] += h.del[i * s->pass + k];
+                s->loops->blend(dz, 1.0f, 1.0f, h.sums + i * room, GGNN_F32, width);
+                s->loops->blend(del, 1.0f, 1.0f, h.sums + i * room + width, GGNN_F32, s->pass);
             }
         }
     }
@@ -5643,8 +5626,7 @@ GGNN_API ggnn_status ggnn_gat_back(float* dz, int64_t ld_dz, const ggnn_block* t
     GGNNI_REQUIRE(ggnni_matrix_given(dz, ld_dz, src, y->width));
     GGNNI_REQUIRE(ggnni_matrix_given(dout, ld_dout, dst, y->width));
     ggnni_gat s = ggnni_gat_of(y);
-    s.dz = dz, s.ld_dz = ld_dz, s.t = transpose;
-    s.dout = dout, s.ld_dout = ld_dout;
+    s.dz = dz, s.ld_dz = ld_dz, s.t = transpose, s.dout = dout, s.ld_dout = ld_dout;
     ggnni_gat_run(&s, ggnni_gat_delta, y->block);
     ggnni_gat_run(&s, ggnni_gat_back_piece, transpose);
     ggnn_block entries = *y->block; // dlogit is by them, not by the numbers of edges
@@ -6024,9 +6006,9 @@ GGNNI_INLINE GGNNI_F GGNNI_V(ggnni_repeat)(const float* lane, int32_t heads, int
 // The first n < 16 of a vector of 16 numbers.
 GGNNI_INLINE void GGNNI_V(ggnni_put_rest)(float* out, const GGNNI_F* x, int64_t n)
 {
-    enum { W = GGNN_SIMD_WIDTH };
-    float tail[W];
-    for (; n >= W; n -= W, out += W) GGNNI_V(ggnni_store)(out, *x++);
+    float tail[GGNN_SIMD_WIDTH];
+    for (; n >= GGNN_SIMD_WIDTH; n -= GGNN_SIMD_WIDTH, x++, out += GGNN_SIMD_WIDTH)
+        GGNNI_V(ggnni_store)(out, *x);
     GGNNI_V(ggnni_store)(tail, *x);
     memcpy(out, tail, (size_t)n * sizeof *out);
 }
