@@ -5063,7 +5063,7 @@ static void ggnni_softmax_run(ggnni_edges* s, int32_t width)
     h.s = s, s->hub = heads > (int32_t)(sizeof h.x / sizeof *h.x) ? INT64_MAX : ggnni_costly_hub(s->b, width);
     for (int64_t v = 0; (v = ggnni_next_hub(s->b, v, s->hub)) < *s->b->num_dst.n; v++) {
         const int64_t end = s->b->indptr[v + 1], n = end - (h.first = s->b->indptr[v]);
-        const int64_t pieces = ggnni_pieces(n * (width + 4), 1 << 14);
+        const int64_t pieces = ggnni_pieces(n, GGNNI_SEGMENT);
         if (!s->y) {
             ggnni_reduce_values(h.x, GGNN_MAX, s->b, s->x, NULL, h.first, end, heads);
             h.step = ggnni_softmax_powers;
@@ -5574,8 +5574,7 @@ GGNNI_APART void ggnni_gat_back_hubs(ggnni_gat* s)
     h.s = s;
     for (int64_t u = 0; (u = ggnni_next_hub(s->t, u, s->hub)) < *s->t->num_dst.n; u++) {
         const int64_t entries = s->t->indptr[u + 1] - s->t->indptr[u] + (u < self);
-        float*        dz = s->dz + u * s->ld_dz + s->head * s->width;
-        float*        del = s->y.del + u * s->y.heads + s->head;
+        float *dz = s->dz + u * s->ld_dz + s->head * s->width, *del = s->y.del + u * s->y.heads + s->head;
         memset(dz, 0, (size_t)width * sizeof *dz);
         memset(del, 0, (size_t)s->pass * sizeof *del);
         for (int64_t n = h.first = 0; h.first < entries; h.first += n * GGNNI_SEGMENT) {

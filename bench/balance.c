@@ -18,11 +18,13 @@ static void    count_pieces(int64_t n, void (*body)(void*, int64_t), void* job);
 static double work_of(const ggnni_job* job, int64_t i)
 {
     const ggnni_spmm* s = job->body == ggnni_spmm_piece || job->body == ggnni_messages_piece ? job->context : NULL;
-    const ggnni_gat* gat = job->body == ggnni_gat_piece ? job->context : NULL;
+    const ggnni_gat* gat = job->body == ggnni_gat_piece || job->body == ggnni_gat_back_piece ? job->context : NULL;
+    const ggnni_edges* softmax = job->body == ggnni_softmax_piece ? job->context : NULL;
     const ggnn_block* b = s ? s->b : job->lists;
     const ggnni_range piece = ggnni_job_piece(job, i);
-    const int64_t hub = s ? s->hub : gat ? gat->hub : INT64_MAX;
+    const int64_t hub = s ? s->hub : gat ? gat->hub : softmax ? softmax->hub : INT64_MAX;
     if (job->body == ggnni_gat_hub_piece) return ((ggnni_gat_hub*)job->context)->of[i].out ? GGNNI_SEGMENT : 0; /* scores alone */
+    if (job->body == ggnni_gat_back_hub_piece) return GGNNI_SEGMENT;
     if (!b) return (double)(piece.end - piece.begin);
     double work = 0;
     for (int64_t v = piece.begin; v < piece.end; v++) {
@@ -60,12 +62,36 @@ static void count_pieces(int64_t n, void (*body)(void*, int64_t), void* job)
     busiest_work += most;
 }
 
+/* Runs the operation, whose numbers are not read, and of which hubs' rows are written. */
+static ggnn_status run(balance_of op, const ggnn_block* b, float* out, float* numbers, int32_t width)
+{
+    const ggnn_reduce how = op == BALANCE_MAX ? GGNN_MAX : GGNN_SUM;
+    ggnn_gat_layer layer;
+    memset(&layer, 0, sizeof layer);
+    layer.block = b, layer.heads = 1, layer.width = width, layer.z = numbers, layer.ld_z = width;
+    layer.out = out, layer.ld_out = width, layer.el = layer.er = layer.lse = layer.del = numbers;
+    ggnni_gat back = ggnni_gat_of(&layer);
+    back.t = b, back.dz = out, back.ld_dz = width, back.dout = numbers, back.ld_dout = width;
+    switch (op) {
+    case BALANCE_DOT: return ggnn_sddmm(out, GGNN_DOT, b, numbers, width, numbers, width, 1, width);
+    case BALANCE_MESSAGES:
+        return ggnn_spmm_edges(out, width, NULL, how, GGNN_EDGE_COPY, b, NULL, NULL, 1, NULL, 0, numbers, width, width);
+    case BALANCE_GAT: return ggnn_gat(&layer);
+    case BALANCE_GAT_BACK:
+        ggnni_gat_run(&back, ggnni_gat_back_piece, b);
+        return GGNN_OK;
+    case BALANCE_SOFTMAX: return ggnn_edge_softmax(out, b, numbers, 1);
+    case BALANCE_SOFTMAX_BACK: return ggnn_edge_softmax_back(out, b, numbers, numbers, 1);
+    default: return ggnn_spmm(out, width, NULL, how, b, NULL, NULL, 1, numbers, width, width);
+    }
+}
+
 double balance_counted(balance_of op, const int64_t* indptr, const int32_t* indices, int64_t targets, int64_t sources, int32_t width,
                        int32_t threads)
 {
     const int64_t most = targets > sources ? targets : sources;
-    float* out = calloc((size_t)(targets * width) + 1, sizeof *out); /* hubs' rows are written */
-    float* inp = calloc((size_t)(most * width) + 1, sizeof *inp);    /* not read */
+    float* out = calloc((size_t)(targets * width) + 1, sizeof *out);
+    float* inp = calloc((size_t)(most * width) + 1, sizeof *inp);
     if (out && inp) {
         int64_t edges = indptr[targets];
         ggnn_block b;
@@ -77,18 +103,7 @@ double balance_counted(balance_of op, const int64_t* indptr, const int32_t* indi
         b.indices = (int32_t*)(uintptr_t)indices;
         threads_counted = threads;
         busiest_work = all_work = 0;
-        ggnn_gat_layer layer;
-        memset(&layer, 0, sizeof layer);
-        layer.block = &b, layer.heads = 1, layer.width = width, layer.z = inp, layer.ld_z = width;
-        layer.out = out, layer.ld_out = width, layer.el = layer.er = layer.lse = inp;
-        const ggnn_reduce how = op == BALANCE_MAX ? GGNN_MAX : GGNN_SUM;
-        const ggnn_status status =
-            op == BALANCE_GAT        ? ggnn_gat(&layer)
-            : op == BALANCE_DOT      ? ggnn_sddmm(out, GGNN_DOT, &b, inp, width, inp, width, 1, width)
-            : op == BALANCE_MESSAGES ? ggnn_spmm_edges(out, width, NULL, how, GGNN_EDGE_COPY, &b, NULL, NULL, 1, NULL, 0, inp,
-                                                       width, width)
-                                     : ggnn_spmm(out, width, NULL, how, &b, NULL, NULL, 1, inp, width, width);
-        if (status != GGNN_OK) all_work = 0;
+        if (run(op, &b, out, inp, width) != GGNN_OK) all_work = 0;
     }
     free(out);
     free(inp);

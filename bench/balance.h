@@ -5,8 +5,17 @@
 
 enum { BALANCE_THREADS_MAX = 256 };
 
-/* Of ggnn_spmm, ggnn_sddmm, ggnn_spmm_edges, ggnn_gat. */
-typedef enum { BALANCE_SUM, BALANCE_MAX, BALANCE_DOT, BALANCE_MESSAGES, BALANCE_GAT } balance_of;
+/* Of ggnn_spmm, ggnn_sddmm, ggnn_spmm_edges, ggnn_gat, its backward over a transpose, ggnn_edge_softmax, its backward. */
+typedef enum {
+    BALANCE_SUM,
+    BALANCE_MAX,
+    BALANCE_DOT,
+    BALANCE_MESSAGES,
+    BALANCE_GAT,
+    BALANCE_GAT_BACK,
+    BALANCE_SOFTMAX,
+    BALANCE_SOFTMAX_BACK
+} balance_of;
 
 /* What the busiest of `threads` threads does, beside the mean: 1 is even. Work is edges and lists; each thread takes the
    pieces of its part, then those of others', and all wait where the operation lets them. indptr (targets + 1), indices below

@@ -134,16 +134,17 @@ static bool threads_of_sparse(bench* b, work* w, int64_t rows)
 /* Of the graph, on machines that nobody has here. */
 static bool balance(bench* b)
 {
-    static const int32_t width[] = {32, 128, 32, 32, 32, 128}, threads[] = {8, 64, 256};
-    static const balance_of op[] = {BALANCE_SUM, BALANCE_SUM, BALANCE_MAX, BALANCE_DOT, BALANCE_MESSAGES, BALANCE_GAT};
-    static const char* const name[] = {"sum", "sum", "max", "dot", "edge rows", "attention"};
+    static const int32_t width[] = {32, 128, 32, 32, 32, 128, 128, 1, 1}, threads[] = {8, 64, 256};
+    static const balance_of op[] = {BALANCE_SUM, BALANCE_SUM, BALANCE_MAX, BALANCE_DOT, BALANCE_MESSAGES, BALANCE_GAT, BALANCE_GAT_BACK,
+                                    BALANCE_SOFTMAX, BALANCE_SOFTMAX_BACK};
+    static const char* const name[] = {"sum", "sum", "max", "dot", "edge rows", "attention", "its gradient", "softmax", "its gradient"};
     bench_table t = {.label = "counted", .what = "operations of the graph, work of the busiest thread beside the mean", .unit = "times", .columns = 3,
                      .column = {"8 threads", "64 threads", "256 threads"}};
     int64_t counts[3];
     ggnn_block whole;
     if (!bench_graph_of(b) || !cpu_whole_graph(b, &whole, counts)) return false;
-    for (int i = 0; i < 6; i++) {
-        char row[20];
+    for (int i = 0; i < (int)(sizeof op / sizeof *op); i++) {
+        char row[24];
         double is[3];
         for (int k = 0; k < 3; k++)
             is[k] = balance_counted(op[i], whole.indptr, whole.indices, *whole.num_dst.n, *whole.num_src.n, width[i], threads[k]);

@@ -251,7 +251,7 @@ TEST(operations_give_many_threads_even_work)
         indptr[0] = 0;
         for (int64_t v = 0; v < LISTS; v++) indptr[v + 1] = indptr[v] + edges_of_list(kind, v);
         int32_t* indices = calloc((size_t)indptr[LISTS], sizeof *indices);
-        for (int op = BALANCE_SUM; op <= BALANCE_GAT; op++) {
+        for (int op = BALANCE_SUM; op <= BALANCE_SOFTMAX_BACK; op++) {
             CHECK_EQ(balance_counted((balance_of)op, indptr, indices, LISTS, LISTS, 32, 1), 1);
             for (int32_t threads = 2; threads <= 64; threads *= 2) {
                 const double is = balance_counted((balance_of)op, indptr, indices, LISTS, LISTS, 32, threads);
