@@ -59,10 +59,24 @@ static void put_count(csv* to, const char* entry)
     else put_number(to, count);
 }
 
-static void put_entry(csv* to, const table* t, const char* entry)
+static bool has_inner(const char* list)
+{
+    for (const char* at = json_begin(list); at; at = json_next(at))
+        if (json_first_key(json_member(at, LINES_INNER))) return true;
+    return false;
+}
+
+static const char* value_of(const char* entry, const char* name)
+{
+    const char* inner = lines_inner_name(name);
+    return inner ? json_member(json_member(entry, LINES_INNER), inner) : json_member(entry, name);
+}
+
+static void put_entry(csv* to, const table* t, const char* entry, bool inner)
 {
     for (const column* c = t->column; c->name; c++) {
-        const char* value = json_member(entry, c->name);
+        const char* value = value_of(entry, c->name);
+        if (!inner && lines_inner_name(c->name)) continue;
         if (c->kind == TEXT) put_text(to, value);
         else if (c->kind == NUMBER) put_number(to, value);
         else if (c->kind == YES) csv_text(to, value && *value == 't' ? "true" : NULL);
@@ -74,11 +88,13 @@ static void put_entry(csv* to, const table* t, const char* entry)
 
 static void put_table(csv* to, const table* t, const char* list)
 {
+    const bool inner = has_inner(list);
     if (!json_begin(list)) return;
     fprintf(to->out, "# %s\n", t->name);
-    for (const column* c = t->column; c->name; c++) csv_text(to, c->name);
+    for (const column* c = t->column; c->name; c++)
+        if (inner || !lines_inner_name(c->name)) csv_text(to, c->name);
     csv_end_line(to);
-    for (const char* at = json_begin(list); at; at = json_next(at)) put_entry(to, t, at);
+    for (const char* at = json_begin(list); at; at = json_next(at)) put_entry(to, t, at, inner);
 }
 
 /* Figures of one table. Of one row: those of the row's name, too. */

@@ -7,12 +7,21 @@ const table lines_table[TABLES] = {
     {"results", {{"bench", TEXT},    {"case", TEXT},     {"threads", NUMBER}, {"rival", YES},       {"cold", YES},
                  {"unit", TEXT},     {"work", NUMBER},   {"bytes", NUMBER},   {"flops", NUMBER},    {"median", NUMBER},
                  {"least", NUMBER},  {"most", NUMBER},   {"samples", COUNT},  {"roof", TEXT},       {"roof_size", NUMBER},
-                 {"share", NUMBER},  {"disturbed", YES}, {"demands", DEMANDS}}},
+                 {"share", NUMBER},  {"disturbed", YES}, {"demands", DEMANDS},
+                 {"in_turns.roof", TEXT},    {"in_turns.roof_size", NUMBER}, {"in_turns.share", NUMBER},
+                 {"in_turns.lower", NUMBER}, {"in_turns.upper", NUMBER},     {"in_turns.turns", NUMBER},
+                 {"in_turns.thrown", NUMBER}}},
     {"ratios", {{"bench", TEXT}, {"case", TEXT}, {"threads", NUMBER}, {"of", TEXT}, {"ratio", NUMBER}, {"goal", NUMBER},
                 {"turns", NUMBER}, {"lower", NUMBER}, {"upper", NUMBER}}},
     {"notes", {{"bench", TEXT}, {"case", TEXT}, {"threads", NUMBER}, {"name", TEXT}, {"value", NUMBER}, {"unit", TEXT}}}};
 
 const char* const lines_figure_key[FIGURE_KEYS] = {"bench", "case", "unit", "label"};
+
+const char* lines_inner_name(const char* name)
+{
+    static const char begin[] = LINES_INNER ".";
+    return strncmp(name, begin, sizeof begin - 1) == 0 ? name + sizeof begin - 1 : NULL;
+}
 
 int lines_table_named(const char* name)
 {

@@ -23,13 +23,18 @@ typedef struct {
 enum { FIGURE_KEYS = 4, TABLES = 4 };
 typedef struct {
     const char* name;
-    column column[20]; /* one without a name ends them */
+    column column[28]; /* one without a name ends them */
 } table;
 
 extern const table lines_table[TABLES];
 
 /* Figures are tables of their own: of each these four stand above, and the names are "row" and the columns'. */
 extern const char* const lines_figure_key[FIGURE_KEYS];
+
+/* What a column "in_turns.share" is called within the entry's object of that name; NULL: the column is the entry's own. Such
+   columns stand only where an entry of the table has the object. */
+#define LINES_INNER "in_turns"
+const char* lines_inner_name(const char* name);
 
 /* A table's place in lines_table, TABLES for figures, -1: no table. */
 int lines_table_named(const char* name);

@@ -117,13 +117,34 @@ static void begin_object(reader* r)
     r->filled = true;
 }
 
+/* The object whose members are columns; null where all of them are empty. */
+static bool read_inner(reader* r, char* cell[COLUMNS])
+{
+    int32_t columns = 0, filled = 0, members = 0;
+    for (int32_t i = 0; i < r->columns; i++) {
+        columns += lines_inner_name(r->column[i]) != NULL;
+        filled += lines_inner_name(r->column[i]) && *cell[i];
+    }
+    if (columns) fprintf(r->out, ",\"%s\":%s", LINES_INNER, filled ? "{" : "null");
+    for (int32_t i = 0; filled && i < r->columns; i++) {
+        const char* name = lines_inner_name(r->column[i]);
+        if (!name) continue;
+        fprintf(r->out, "%s\"%s\":", members++ ? "," : "", name);
+        if (!read_cell(r, r->kind[i], cell[i])) return false;
+    }
+    if (filled) fputc('}', r->out);
+    return true;
+}
+
 static bool read_entry(reader* r, char* cell[COLUMNS])
 {
     begin_object(r);
     for (int32_t i = 0; i < r->columns; i++) {
+        if (lines_inner_name(r->column[i])) continue;
         fprintf(r->out, ",\"%s\":", r->kind[i] == COUNT ? "sample_count" : r->column[i]);
         if (!read_cell(r, r->kind[i], cell[i])) return false;
     }
+    if (!read_inner(r, cell)) return false;
     fputc('}', r->out);
     return true;
 }
