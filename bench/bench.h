@@ -21,7 +21,8 @@
    demands amounts of roofs; each gives a least time, amount / roof; the largest rules (add: their sum), and
    the share of the roof is that least time over the median. Where that is over 110 %, the roof that rules is measured
    again, twice at most, and the best stands. So a share can be compared between runs, and a
-   demand must be something that no version of the operation can do without.
+   demand must be something that no version of the operation can do without. With --turns a case and its roofs are then
+   run by turns, and the share in turns is of what the roofs gave beside it.
 
    MEMORY. bench_new and bench_defer undo themselves, last first, when the entry returns. */
 #ifndef BENCH_BENCH_H
@@ -49,6 +50,7 @@ typedef struct { /* the command line */
     const char* inputs;            /* of scale; NULL: the program's own */
     const char* with;              /* of cache, store and split: with.h; NULL: none */
     bool    quick, once, alone;
+    bool    turns;                 /* each case in turns with its roofs, too */
     bool    own;                   /* --rows: a user's own sizes in place of the graph */
     int64_t rows, degree, sources; /* of the user's block; sources 0: as many as rows */
     int64_t features, heads;       /* 0: the entry's usual ones */
@@ -90,6 +92,13 @@ typedef struct bench_case {
     bool        warmed;            /* no first run that does not count: the entry has seen to it */
 } bench_case;
 
+typedef struct { /* of a case in turns with its roofs; turns and thrown 0: it had none */
+    const char* roof;           /* that rules, over all turns; NULL: none counts */
+    int64_t     roof_size;
+    double      share, lower, upper; /* the median of the turns' shares, and their quartiles; NaN: none counts */
+    int32_t     turns, thrown;       /* that count; in which a roof moved by 10 % or more */
+} bench_in_turns;
+
 typedef struct {
     const char* entry;
     bench_case  kase;
@@ -101,6 +110,7 @@ typedef struct {
     int64_t     roof_size;
     double      roof_seconds; /* the least time by the roof (add: by all roofs) */
     bool        disturbed;    /* the share stayed over 110 %, however often the roof was measured */
+    bench_in_turns in_turns;
 } bench_result;
 
 /* Measures, prints a line, keeps the result until the program ends. NULL: an error (b->why), or a rival that

@@ -227,7 +227,7 @@ static bool roof_moved(const compare_run* pair, const char* roof, const char* si
     if (!json_copy_text(roof, name, sizeof name)) return false;
     const double a = roof_of(&pair[0], name, json_number(size), threads),
                  b = roof_of(&pair[1], name, json_number(size), threads);
-    return 10 * fmax(a, b) >= 11 * fmin(a, b) && !isnan(a) && !isnan(b); /* by a tenth */
+    return !isnan(a) && !isnan(b) && bench_roof_moved(a, b);
 }
 
 /* The roof that rules, and all that the case demands (which files before 0.3.0 do not name). */

@@ -149,6 +149,9 @@ static options_result parse(bench* b, int argc, char** argv, const char** name, 
         {"reps", OPTION_INT, &o->reps, 1, BENCH_SAMPLES_MAX, "N", "samples a case, at least", NULL},
         {"min-time", OPTION_REAL, &o->min_time, 0, 1e6, "X", "seconds a case is sampled for, at least",
          &timed},
+        {"turns", OPTION_FLAG, &o->turns, 0, 0, NULL,
+         "measure each case in turns with its roofs, too: each roof, ours, each roof again. A roof runs as long as a sample "
+         "of ours, up to 50 ms; a turn in which a roof moved by 10 % does not count", NULL},
         {"alone", OPTION_FLAG, &o->alone, 0, 0, NULL,
          "ours, with neither roofs nor plain versions: for files in turns (bench/order.py)", NULL},
         {"once", OPTION_FLAG, &o->once, 0, 0, NULL, "run each case once and nothing else: for perf and ncu",
@@ -167,6 +170,9 @@ static options_result parse(bench* b, int argc, char** argv, const char** name, 
     if (o->cold && o->warm) error_set(&b->why, "--cold and --warm contradict each other");
     if (o->check && (o->once || o->alone || o->own))
         error_set(&b->why, "--check measures as the earlier run did: no --once, no --alone, no --rows");
+    if (o->turns && (o->once || o->alone)) error_set(&b->why, "--turns measures roofs beside each case: no --once, no --alone");
+    if (o->turns && o->plugin)
+        error_set(&b->why, "--turns is of ggnn and its roofs; a plug-in is in turns with ggnn: no --plugin");
     if (limited && !o->plugin) error_set(&b->why, "--limit is of --plugin, which is not given");
     if (o->check && o->plugin) error_set(&b->why, "--check knows no plug-ins: no --plugin");
     check_names(o, &b->why);

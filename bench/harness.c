@@ -114,7 +114,7 @@ bool bench_run_all(bench* b, const bench_entry* const* chosen, int count, int ar
 
 /* ==== timing ============================================================================================ */
 
-static void use_threads(int32_t threads)
+void bench_use_threads(int32_t threads)
 {
 #ifdef _OPENMP
     omp_set_num_threads(threads);
@@ -125,8 +125,7 @@ static void use_threads(int32_t threads)
 
 bool bench_is_cold(const bench* b, const bench_case* c) { return !b->o.warm && (b->o.cold || c->cold); }
 
-/* Seconds of one of `repeats` runs; -1: an error. */
-static double one_sample(bench* b, const bench_case* c, int64_t repeats)
+double bench_time_of(bench* b, const bench_case* c, int64_t repeats)
 {
     if (c->before) c->before(c->context);
     if (bench_is_cold(b, c)) b->backend->evict(b);
@@ -134,7 +133,7 @@ static double one_sample(bench* b, const bench_case* c, int64_t repeats)
     return b->why.text[0] ? -1 : seconds / (double)repeats;
 }
 
-static void show_where(bench* b, const char* what)
+void bench_show_where(bench* b, const char* what)
 {
     struct bench_state* s = b->state;
     snprintf(s->where, sizeof s->where, "%s: %.30s", b->entry, what);
@@ -151,8 +150,8 @@ static bool begin_samples(bench* b, bench_result* r)
     double each = 0;
     r->sample = memory_new(BENCH_SAMPLES_MAX * sizeof *r->sample, "samples", &b->why);
     if (!r->sample) return false;
-    use_threads(c->threads);
-    if (!b->o.once && !c->warmed) each = one_sample(b, c, 1);
+    bench_use_threads(c->threads);
+    if (!b->o.once && !c->warmed) each = bench_time_of(b, c, 1);
     if (each < 0) return false;
     r->repeats = alone ? 1 : (int64_t)ceil(fmin(1e6, b->o.min_time / (double)b->o.reps / fmax(each, 1e-9)));
     if (r->repeats < 1) r->repeats = 1;
@@ -161,8 +160,8 @@ static bool begin_samples(bench* b, bench_result* r)
 
 static bool add_sample(bench* b, bench_result* r)
 {
-    show_where(b, r->kase.what);
-    const double each = one_sample(b, &r->kase, r->repeats);
+    bench_show_where(b, r->kase.what);
+    const double each = bench_time_of(b, &r->kase, r->repeats);
     if (each < 0) return false;
     r->sample[r->count++] = each;
     return true;
@@ -182,22 +181,6 @@ static bool take_samples(bench* b, bench_result* r)
     bool good = begin_samples(b, r);
     while (good && !has_samples(b, r, b->o.reps, begun)) good = add_sample(b, r);
     return good;
-}
-
-static int by_size(const void* a, const void* b)
-{
-    double x = *(const double*)a, y = *(const double*)b;
-    return (x > y) - (x < y);
-}
-
-void bench_sort(double* x, int32_t n) { qsort(x, (size_t)n, sizeof *x, by_size); }
-
-double bench_quantile(const double* sorted, int32_t n, double q)
-{
-    const double place = q * (n - 1);
-    const int32_t at = (int32_t)place;
-    const double part = place - at;
-    return at + 1 < n ? (1 - part) * sorted[at] + part * sorted[at + 1] : sorted[at];
 }
 
 static void find_median(bench_result* r)
@@ -220,7 +203,7 @@ static const bench_roof_kind* roof_kind(const bench* b, const char* name)
     return NULL;
 }
 
-static bench_roof_value* find_roof(bench* b, const char* name, int64_t size, int32_t threads)
+bench_roof_value* bench_find_roof(bench* b, const char* name, int64_t size, int32_t threads)
 {
     struct bench_state* s = b->state;
     for (int32_t i = 0; i < s->num_roofs; i++)
@@ -229,8 +212,6 @@ static bench_roof_value* find_roof(bench* b, const char* name, int64_t size, int
             return &s->roof[i];
     return NULL;
 }
-
-static bool is_latency(const bench_roof_kind* kind) { return strcmp(kind->unit, "s") == 0; }
 
 /* Fills and prints v. */
 static bool measure_roof(bench* b, const bench_roof_kind* kind, int64_t size, int32_t threads, bench_roof_value* v)
@@ -248,7 +229,7 @@ static bool measure_roof(bench* b, const bench_roof_kind* kind, int64_t size, in
     }
     find_median(&v->timing);
     v->amount = v->timing.kase.work;
-    v->value = is_latency(kind) ? v->timing.least / v->amount : v->amount / v->timing.least;
+    v->value = bench_roof_value_of(kind, v->amount, v->timing.least);
     v->measured = 1;
     bench_print_roof(b, v);
     return true;
@@ -270,7 +251,7 @@ static bool measure_again(bench* b, bench_roof_value* v)
     bench_roof_value other;
     const int32_t measured = v->measured + 1;
     if (!measure_roof(b, v->kind, v->size, v->threads, &other)) return false;
-    if (is_latency(v->kind) ? other.value < v->value : other.value > v->value) {
+    if (bench_is_latency(v->kind) ? other.value < v->value : other.value > v->value) {
         const bench_roof_value worse = *v;
         *v = other;
         other = worse;
@@ -283,30 +264,25 @@ static bool measure_again(bench* b, bench_roof_value* v)
 double bench_roof(bench* b, const char* name, int64_t size, int32_t threads)
 {
     const bench_roof_kind* kind = roof_kind(b, name);
-    bench_roof_value* v = find_roof(b, name, size, threads);
+    bench_roof_value* v = bench_find_roof(b, name, size, threads);
     if (b->o.once || b->o.alone || !kind) return 0;
     if (!v) v = add_roof(b, kind, size, threads);
     return v ? v->value : 0;
 }
 
-/* Which demand takes longest at its roof, or how long all take one after the other. */
+/* Which demand takes longest at its roof, and how long the case takes at least. */
 static void find_ruling(bench* b, bench_result* r)
 {
-    double largest = 0;
-    r->roof = NULL;
-    r->roof_seconds = 0;
+    double seconds[BENCH_DEMANDS] = {0};
+    int which;
     for (int i = 0; i < BENCH_DEMANDS && r->kase.demand[i].roof; i++) {
         const bench_demand* d = &r->kase.demand[i];
-        double roof = bench_roof(b, d->roof, d->size, r->kase.threads), seconds;
-        if (roof <= 0) continue;
-        seconds = is_latency(roof_kind(b, d->roof)) ? d->amount * roof : d->amount / roof;
-        if (seconds > largest) {
-            largest = seconds;
-            r->roof = d->roof;
-            r->roof_size = d->size;
-        }
-        r->roof_seconds = r->kase.add ? r->roof_seconds + seconds : largest;
+        const double roof = bench_roof(b, d->roof, d->size, r->kase.threads);
+        if (roof > 0) seconds[i] = bench_seconds_at(roof_kind(b, d->roof), roof, d->amount);
     }
+    r->roof_seconds = bench_least_seconds(&r->kase, seconds, &which);
+    r->roof = which < 0 ? NULL : r->kase.demand[which].roof;
+    r->roof_size = which < 0 ? 0 : r->kase.demand[which].size;
 }
 
 double bench_share(const bench_result* r) { return r->roof_seconds > 0 ? r->roof_seconds / r->median : NAN; }
@@ -316,7 +292,7 @@ static bool settle_share(bench* b, bench_result* r)
 {
     find_ruling(b, r); /* of two cases in turns the first may have raised a roof */
     while (bench_share(r) > SHARE_MOST) {
-        bench_roof_value* v = find_roof(b, r->roof, r->roof_size, r->kase.threads);
+        bench_roof_value* v = bench_find_roof(b, r->roof, r->roof_size, r->kase.threads);
         if (v->measured == ROOF_MEASURED) break;
         if (!measure_again(b, v)) return false;
         find_ruling(b, r);
@@ -348,7 +324,8 @@ static bool end_result(bench* b, bench_result* r, bool good)
 {
     if (good) find_median(r);
     good = good && settle_share(b, r);
-    use_threads(b->threads); /* a roof's were others */
+    if (good && b->o.turns && !r->kase.rival) good = bench_take_turns(b, r);
+    bench_use_threads(b->threads); /* a roof's were others */
     if (!good) {
         memory_free(r->sample);
         r->sample = NULL;
@@ -397,16 +374,18 @@ static bool end_turns(bench* b, bench_result* ours, bench_result* theirs, const 
     return true;
 }
 
+int64_t bench_least_turns(const bench* b) { return b->o.reps < BENCH_TURNS ? BENCH_TURNS : b->o.reps; }
+
 bool bench_turns(bench* b, const bench_case* ours, const bench_case* theirs, const char* of_what, bool (*check)(void* context))
 {
     const int32_t place = b->state->num_results;
-    const int64_t least = b->o.reps < BENCH_TURNS ? BENCH_TURNS : b->o.reps;
+    const int64_t least = bench_least_turns(b);
     bench_result *x = begin_result(b, ours, place), *y = NULL;
     if (!x || (!b->o.once && !(y = begin_result(b, theirs, place + 1)))) return false;
     const double begun = progress_seconds();
     bool good = begin_samples(b, x) && (!y || begin_samples(b, y));
     while (good && !has_samples(b, x, least, begun)) good = add_sample(b, x) && (!y || add_sample(b, y));
-    use_threads(b->threads);
+    bench_use_threads(b->threads);
     return end_turns(b, x, y, of_what, good && check(ours->context));
 }
 

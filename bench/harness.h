@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "bench/bench.h"
+#include "bench/turns.h"
 #include "common/json.h"
 #include "common/progress.h"
 #include "datasets/dataset.h"
@@ -77,11 +78,6 @@ struct bench_state {
     int flushes;
 };
 
-/* The place q of the way from the least to the most of n >= 1 sorted numbers, in proportion between two: .5 the median,
-   .25 and .75 the quartiles. */
-void bench_sort(double* x, int32_t n);
-double bench_quantile(const double* sorted, int32_t n, double q);
-
 bool bench_open(bench* b);             /* after the options; false: b->why */
 bool bench_run(bench* b, const bench_entry* e);
 
@@ -93,6 +89,16 @@ bool bench_is_cold(const bench* b, const bench_case* c); /* --cold and --warm ov
 double bench_share(const bench_result* r);              /* of the roof; NaN: none rules */
 void bench_forget(bench* b);           /* results, roofs and ratios so far: for a second look */
 void bench_close(bench* b);
+
+/* What turns are made of. */
+double bench_time_of(bench* b, const bench_case* c, int64_t repeats); /* seconds of one of so many runs; -1: b->why */
+void bench_use_threads(int32_t threads);
+void bench_show_where(bench* b, const char* what); /* in the bar */
+int64_t bench_least_turns(const bench* b);         /* BENCH_TURNS, or --reps where that is more */
+bench_roof_value* bench_find_roof(bench* b, const char* name, int64_t size, int32_t threads); /* NULL: it was not measured */
+
+/* take_turns.c: fills r->in_turns where the case demands roofs. r has its samples. False: b->why */
+bool bench_take_turns(bench* b, bench_result* r);
 
 /* graph.c: whether --fanout and --batch, where given, are for this name: one that counts batches; scale counts those of a user's
    graph, of three hops. False: why. */

@@ -8,6 +8,7 @@ import os
 
 TEXT = {"bench", "case", "name", "unit", "of", "roof"}  # columns whose values are words, whatever they look like
 TEXT |= {"kernel", "heap", "against", "git", "date", "skipped", "wrong", "moved", "notes"}  # and of rivals' rows: their size
+INNER = "in_turns"  # columns "in_turns.share" and so on are members of an object of the entry
 YES = {"rival", "cold", "disturbed"}  # "true", or nothing
 TABLES = ("roofs", "results", "ratios", "notes", "figures")  # of ggnn-bench; empty where a file has none
 FIGURE_KEYS = ("bench", "case", "unit", "label")
@@ -36,6 +37,18 @@ def cell(table, column, text):
     if column in TEXT or (table, column) == ("rows", "size") or not text:
         return text or None
     return number(text)
+
+
+def entry(table, names, values):
+    """A line as the JSON has it; the object is None where all of its columns are empty."""
+    found, inner = {}, {}
+    for name, text in zip(names, values):
+        before, dot, member = name.partition(".")
+        within = bool(dot) and before == INNER
+        (inner if within else found)[member if within else name] = cell(table, member if within else name, text)
+    if inner:
+        found[INNER] = inner if any(value is not None for value in inner.values()) else None
+    return found
 
 
 def figures(key, names, values):
@@ -79,7 +92,7 @@ class Reader:
         elif self.key:
             self.run[self.title] += figures(self.key, self.names, values)
         else:
-            self.run[self.title].append({name: cell(self.title, name, value) for name, value in zip(self.names, values)})
+            self.run[self.title].append(entry(self.title, self.names, values))
 
     def read_line(self, line):
         if line.startswith(f"# {self.mark}: "):

@@ -66,6 +66,18 @@ static void begin_line(bench* b)
             "GB/s", "of the roof");
 }
 
+static void print_in_turns(FILE* out, const bench_result* r)
+{
+    const bench_in_turns* t = &r->in_turns;
+    char roof[48];
+    if (t->turns)
+        fprintf(out, "    in turns: %.0f %% of %s%s, half of %d turns %.0f - %.0f %%, %d thrown away\n", 100 * t->share,
+                r->kase.add ? "all, most: " : "", roof_name(roof, t->roof, t->roof_size), (int)t->turns, 100 * t->lower,
+                100 * t->upper, (int)t->thrown);
+    else if (t->thrown)
+        fprintf(out, "    in turns: no share: in each of %d turns a roof moved by 10 %% or more\n", (int)t->thrown);
+}
+
 void bench_print_result(bench* b, const bench_result* r)
 {
     const bench_case* c = &r->kase;
@@ -80,6 +92,7 @@ void bench_print_result(bench* b, const bench_result* r)
                  roof_name(roof, r->roof, r->roof_size), r->disturbed ? ", disturbed" : "");
     fprintf(b->state->out, "  %-42s %2d %10s %21s %16s %8s  %s\n", name, (int)c->threads,
             bench_time_text(median, r->median), range, rate_text(rate, c->work / r->median, c->unit), bytes, share);
+    print_in_turns(b->state->out, r);
     fflush(b->state->out);
 }
 
@@ -204,6 +217,24 @@ static void put_demands(json* j, const bench_case* c)
     json_end_array(j);
 }
 
+/* null without --turns, and of a case that demands no roof. */
+static void put_in_turns(json* j, const bench_in_turns* t)
+{
+    if (t->turns + t->thrown == 0) {
+        json_null(j, "in_turns");
+        return;
+    }
+    json_begin_object(j, "in_turns");
+    json_string(j, "roof", t->roof);
+    json_int(j, "roof_size", t->roof_size);
+    json_real(j, "share", t->share);
+    json_real(j, "lower", t->lower);
+    json_real(j, "upper", t->upper);
+    json_int(j, "turns", t->turns);
+    json_int(j, "thrown", t->thrown);
+    json_end_object(j);
+}
+
 static void put_result(json* j, const bench* b, const bench_result* r)
 {
     const bench_case* c = &r->kase;
@@ -227,6 +258,7 @@ static void put_result(json* j, const bench* b, const bench_result* r)
     json_real(j, "roof_seconds", r->roof_seconds);
     json_real(j, "share", bench_share(r));
     json_bool(j, "disturbed", r->disturbed);
+    put_in_turns(j, &r->in_turns);
     put_samples(j, r);
     json_end_object(j);
 }
@@ -289,6 +321,7 @@ static void put_options(json* j, const bench_options* o)
     json_begin_object(j, "options");
     json_bool(j, "quick", o->quick);
     json_bool(j, "once", o->once);
+    if (o->turns) json_bool(j, "turns", true); /* else as files were before there was the option: compare sees no other one */
     json_int(j, "rows", o->own ? o->rows : 0);
     json_int(j, "degree", o->own ? o->degree : 0);
     json_int(j, "sources", o->own ? o->sources : 0);

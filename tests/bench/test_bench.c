@@ -113,6 +113,11 @@ TEST(bad_values_name_the_option_and_the_value)
     CHECK(prints("err", "--cold and --warm"));
     CHECK_EQ(run("", "roof --check . --once"), 2);
     CHECK_EQ(run("", "roof --check . --alone"), 2);
+    CHECK_EQ(run("", "gemm --turns --once"), 2);
+    CHECK(prints("err", "--turns measures roofs beside each case: no --once, no --alone"));
+    CHECK_EQ(run("", "gemm --turns --alone"), 2);
+    CHECK_EQ(run("", "gemm --turns --plugin mine.so"), 2);
+    CHECK(prints("err", "--turns is of ggnn and its roofs; a plug-in is in turns with ggnn: no --plugin"));
     CHECK_EQ(run("", "roof --nosuch"), 2);
 }
 
@@ -457,11 +462,13 @@ TEST(data_that_cannot_be_used_is_named)
 
 static const double* script; /* seconds of the next samples */
 static int asked;
+static int64_t most_repeats; /* in a sample */
 static double scripted(bench* b, const bench_case* c, int64_t repeats)
 {
     (void)b;
     c->run(c->context);
     asked++;
+    if (repeats > most_repeats) most_repeats = repeats;
     return *script++ * (double)repeats;
 }
 static int evicted;
@@ -510,6 +517,7 @@ static void begin(bench* b, const double* seconds)
     b->threads = 2;
     script = seconds;
     asked = evicted = 0;
+    most_repeats = 0;
     CHECK(bench_open(b));
     b->state->out = fopen("/dev/null", "w");
 }
@@ -865,6 +873,190 @@ TEST(an_entrys_things_are_undone_last_first)
     finish_bench(&b);
 }
 
+/* ---- turns with roofs ----------------------------------------------------------------------------------- */
+
+/* Of two demands: 1000 of "units", 2 of "delay". */
+static bench_in_turns of_turns(const bench_turn* x, int32_t n, bool add)
+{
+    const bench_case c = {.demand = {{"units", 0, 1000}, {"delay", 7, 2}}, .add = add};
+    bench_turn_list t = {.kase = &c, .kind = {&scripted_roofs[0], &scripted_roofs[1]}};
+    for (int32_t i = 0; i < n; i++) bench_turns_add(&t, &x[i]);
+    return bench_turns_find(&t);
+}
+
+TEST(a_turn_counts_where_no_roof_moved_by_a_tenth)
+{
+    static const struct {
+        bench_turn turn;
+        bool counts;
+    } row[] = {{{{1000, 10}, {1000, 10}, 2}, true}, {{{1000, 10}, {1099, 10}, 2}, true},
+               {{{1000, 10}, {1100, 10}, 2}, false}, {{{1100, 10}, {1000, 10}, 2}, false},
+               {{{1099, 10}, {1000, 10}, 2}, true}, {{{1000, 10}, {500, 10}, 2}, false},
+               {{{1000, 10}, {1000, 11}, 2}, false}, {{{1000, 11}, {1000, 10}, 2}, false},
+               {{{1000, 10}, {1000, 10.9}, 2}, true}, {{{1000, 10.9}, {1000, 10}, 2}, true},
+               {{{1000, 10}, {1000, 5}, 2}, false}};
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        const bench_in_turns v = of_turns(&row[i].turn, 1, false);
+        if (!CHECK(v.turns == row[i].counts && v.thrown == !row[i].counts)) printf("  row %zu\n", i);
+    }
+}
+
+TEST(a_share_in_turns_is_of_the_mean_of_both_looks)
+{
+    static const bench_turn turn[] = {{{1000, .25}, {1000, .25}, 4},   /* 1 s and .5 s */
+                                      {{980, .25}, {1020, .25}, 4},    /* the same */
+                                      {{1000, 1.48}, {1000, 1.52}, 4}}; /* 1 s and 3 s */
+    static const struct {
+        int first;
+        bool add;
+        double share;
+        const char* roof;
+        int64_t size;
+    } row[] = {{0, false, .25, "units", 0}, {0, true, .375, "units", 0}, {1, false, .25, "units", 0},
+               {2, false, .75, "delay", 7}, {2, true, 1, "delay", 7}};
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        const bench_in_turns v = of_turns(&turn[row[i].first], 1, row[i].add);
+        CHECK_NEAR(v.share, row[i].share, 1e-12);
+        CHECK_STR(v.roof, row[i].roof);
+        CHECK_EQ(v.roof_size, row[i].size);
+    }
+    const bench_in_turns all = of_turns(turn, 3, false); /* units rule two of three, but delays take longer in all */
+    CHECK_STR(all.roof, "delay");
+    CHECK_NEAR(all.share, .25, 1e-12);
+}
+
+TEST(turns_have_a_median_and_quartiles_of_those_that_count)
+{
+    static const bench_turn turn[] = {{{800, .1}, {800, .1}, 1.25 / .9}, {{1000, .1}, {1100, .1}, .01},
+                                      {{1000, .1}, {1000, .1}, 2},       {{1000, .1}, {1000, .1}, 1 / .7},
+                                      {{1000, .1}, {1000, .2}, 100},     {{1000, .1}, {1000, .1}, 1 / .6},
+                                      {{2000, .1}, {2000, .1}, .5 / .8}};
+    bench_in_turns v = of_turns(turn, 7, false);
+    CHECK(v.turns == 5 && v.thrown == 2);
+    CHECK_NEAR(v.share, .7, 1e-12);
+    CHECK_NEAR(v.lower, .6, 1e-12);
+    CHECK_NEAR(v.upper, .8, 1e-12);
+    v = of_turns(&turn[1], 1, false);
+    CHECK(v.turns == 0 && v.thrown == 1 && v.roof == NULL && isnan(v.share) && isnan(v.lower) && isnan(v.upper));
+}
+
+/* What stands on the table of a case that is measured with --turns. */
+static const char* table_of(bench* b, const double* seconds, const bench_case* c)
+{
+    char path[600];
+    begin(b, seconds);
+    b->o.turns = true;
+    fclose(b->state->out);
+    b->state->out = fopen(folder_path(path, "table"), "w");
+    CHECK(bench_measure(b, c) != NULL);
+    return folder_text("table");
+}
+
+/* Ours is 2, roofs .5 before the first turn; one moves by a fifth, the one after it is from .4 to .4. */
+TEST(a_case_runs_in_turns_with_its_roofs)
+{
+    static const double seconds[] = {9,  .5, .4, .6, .5, .5, 9,  .9, .8, 1,  .85, .8, .5, 2,  .5, 2,  .5, 2,
+                                     .5, 2,  .4, 1,  .4, 2,  .4, 2,  .4, 2,  .4,  2,  .4, 2,  .4, 2,  .4};
+    bench_case c = {.what = "a case", .run = run_nothing, .unit = "edges", .demand = {{"units", 0, 1000}, {"none", 0, 5}}};
+    bench b;
+    const char* text = table_of(&b, seconds, &c);
+    const bench_in_turns* v = &b.state->result[0].in_turns;
+    CHECK_EQ(asked, 12 + 1 + 2 * 10);
+    CHECK(v->turns == 9 && v->thrown == 1);
+    CHECK_NEAR(v->share, .2, 1e-12); /* .25 thrice, .4 once, .2 five times */
+    CHECK_NEAR(v->upper, .25, 1e-12);
+    CHECK_NEAR(bench_share(&b.state->result[0]), .4 / .85, 1e-12); /* as without turns */
+    CHECK_NEAR(b.state->roof[0].value, 2500, 1e-9);
+    CHECK(strstr(text, "47 % of units\n    in turns: 20 % of units, half of 9 turns 20 - 25 %, 1 thrown away\n") != NULL);
+    finish_bench(&b);
+    c.add = true;
+    CHECK(strstr(table_of(&b, seconds, &c), "    in turns: 20 % of all, most: units, half of 9 turns") != NULL);
+    finish_bench(&b);
+    c.rival = true;
+    CHECK(strstr(table_of(&b, seconds, &c), "in turns") == NULL && asked == 12);
+    finish_bench(&b);
+}
+
+TEST(turns_end_where_roofs_never_stand_still)
+{
+    static double seconds[12 + 1 + 2 * 45];
+    bench_case c = {.what = "a case", .run = run_nothing, .work = 10, .unit = "edges", .demand = {{"units", 0, 1000}}};
+    bench b;
+    memcpy(seconds, usual, sizeof usual);
+    for (int i = 0; i <= 2 * 45; i++) seconds[12 + i] = i % 4 ? 1 : .5; /* the even ones are the roof's */
+    CHECK(strstr(table_of(&b, seconds, &c), "    in turns: no share: in each of 45 turns a roof moved by 10 % or more\n"));
+    CHECK_EQ(asked, 12 + 1 + 2 * 45);
+    char path[600], *arguments[] = {(char*)(uintptr_t) "ggnn-bench", NULL};
+    b.o.json = folder_path(path, "t.json");
+    CHECK(bench_write_json(&b, 1, arguments));
+    char* text = read_all(path);
+    const char* v = json_member(json_begin(json_member(json_first(text), "results")), "in_turns");
+    CHECK(json_number(json_member(v, "thrown")) == 45 && json_number(json_member(v, "turns")) == 0);
+    CHECK(*json_member(v, "share") == 'n' && *json_member(v, "roof") == 'n');
+    free(text);
+    finish_bench(&b);
+    remove(path);
+}
+
+/* A roof's run of a millisecond is repeated up to 50 ms, or as long as ours; one run before each sample does not count. */
+TEST(a_roof_in_turns_is_sampled_as_long_as_ours)
+{
+    static double seconds[200];
+    bench_case c = {.what = "a case", .run = run_nothing, .unit = "edges", .demand = {{"units", 0, 1000}}, .cold = true};
+    for (int is_long = 0; is_long < 2; is_long++) {
+        bench b;
+        for (int i = 0; i < 200; i++) seconds[i] = .001;
+        for (int i = 6; i < 12; i++) seconds[i] = is_long ? 1 : .004;
+        for (int i = 14; i < 200; i += 3) seconds[i] = is_long ? 1 : .004;
+        table_of(&b, seconds, &c);
+        CHECK_EQ(asked, 12 + 2 + 3 * 9);
+        CHECK_EQ(most_repeats, is_long ? 50 : 4);
+        CHECK_NEAR(b.state->result[0].in_turns.share, is_long ? .001 : .25, 1e-12);
+        finish_bench(&b);
+    }
+}
+
+TEST(turns_go_on_for_min_time)
+{
+    static double seconds[4 * BENCH_SAMPLES_MAX];
+    bench_case c = {.what = "long", .run = run_nothing, .work = 1, .unit = "edges", .demand = {{"units", 0, 1000}}};
+    bench b;
+    for (int i = 0; i < 4 * BENCH_SAMPLES_MAX; i++) seconds[i] = 1;
+    begin(&b, seconds);
+    b.o.turns = true;
+    b.o.min_time = .05; /* of the wall clock */
+    CHECK(bench_measure(&b, &c)->in_turns.turns > 9);
+    finish_bench(&b);
+}
+
+TEST(turns_are_in_the_table_the_json_and_the_lines)
+{
+    char line[1400], lines[600];
+    snprintf(line, sizeof line, "gemm --turns --quick --min-time 0 --threads 1 --csv %s", folder_path(lines, "turns.csv"));
+    char* text = json_of(line);
+    const char* root = text ? json_first(text) : NULL;
+    int ours = 0;
+    CHECK(*json_member(json_member(root, "options"), "turns") == 't' && prints("out", "\n    in turns: "));
+    for (const char* r = json_begin(json_member(root, "results")); r; r = json_next(r)) {
+        const char* v = json_member(r, "in_turns");
+        const double turns = json_number(json_member(v, "turns")), thrown = json_number(json_member(v, "thrown")),
+                     share = json_number(json_member(v, "share"));
+        if (*json_member(r, "rival") == 't') {
+            CHECK(*v == 'n');
+            continue;
+        }
+        ours++;
+        CHECK((turns == 9 && turns + thrown <= 45) || turns + thrown == 45);
+        if (turns == 0) continue;
+        CHECK(json_is_text(json_member(v, "roof"), "madd") && json_number(json_member(v, "roof_size")) == 0 && share > 0);
+        CHECK(json_number(json_member(v, "lower")) <= share && share <= json_number(json_member(v, "upper")));
+    }
+    CHECK_EQ(ours, 6);
+    CHECK(strstr(folder_text("turns.csv"), ",demands,in_turns.roof,in_turns.roof_size,in_turns.share,") != NULL);
+    free(text);
+    remove(lines);
+}
+
 /* ---- the check ----------------------------------------------------------------------------------------- */
 
 /* Writes one run as JSON or as lines, then checks a run with these seconds against it. Returns bench_check's. */
@@ -1087,6 +1279,14 @@ int main(int argc, char** argv)
     RUN(wrong_answers_are_errors);
     RUN(results_are_written_as_they_come_and_a_wrong_entry_stops_no_other);
     RUN(an_entrys_things_are_undone_last_first);
+    RUN(a_turn_counts_where_no_roof_moved_by_a_tenth);
+    RUN(a_share_in_turns_is_of_the_mean_of_both_looks);
+    RUN(turns_have_a_median_and_quartiles_of_those_that_count);
+    RUN(a_case_runs_in_turns_with_its_roofs);
+    RUN(turns_end_where_roofs_never_stand_still);
+    RUN(a_roof_in_turns_is_sampled_as_long_as_ours);
+    RUN(turns_go_on_for_min_time);
+    RUN(turns_are_in_the_table_the_json_and_the_lines);
     RUN(check_names_what_lost_a_tenth_twice);
     RUN(check_passes_over_what_this_run_writes);
     RUN(check_takes_the_run_that_is_most_alike_and_of_equals_the_last);

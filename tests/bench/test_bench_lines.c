@@ -99,6 +99,37 @@ TEST(lines_are_read_as_the_json_has_them)
     free(json);
 }
 
+/* Columns of in_turns stand where a result of the run has it. */
+TEST(what_was_measured_in_turns_has_columns_of_its_own)
+{
+    char json[2000], lines[2000];
+    snprintf(json, sizeof json,
+             "{\"ggnn_bench\":1,\"results\":[{\"bench\":\"a\",\"case\":\"x\",\"in_turns\":{\"roof\":\"rows\",\"roof_size\":128,"
+             "\"share\":0.25,\"lower\":0.125,\"upper\":0.5,\"turns\":9,\"thrown\":2}},{\"bench\":\"b\",\"case\":\"y\","
+             "\"in_turns\":null},{\"bench\":\"c\",\"case\":\"z\",\"in_turns\":{\"roof\":null,\"roof_size\":0,\"share\":null,"
+             "\"lower\":null,\"upper\":null,\"turns\":0,\"thrown\":45}}]}");
+    snprintf(lines, sizeof lines,
+             BEGIN "# results\nbench,case,threads,rival,cold,unit,work,bytes,flops,median,least,most,samples,roof,roof_size,"
+                   "share,disturbed,demands,in_turns.roof,in_turns.roof_size,in_turns.share,in_turns.lower,in_turns.upper,"
+                   "in_turns.turns,in_turns.thrown\na,x,,,,,,,,,,,,,,,,,rows,128,0.25,0.125,0.5,9,2\nb,y,,,,,,,,,,,,,,,,,,,,,,,\n"
+                   "c,z,,,,,,,,,,,,,,,,,,0,,,,0,45\n# end\n");
+    write_named("a.json", json);
+    CHECK_EQ(bench_says("compact a.json --csv a.csv"), 0);
+    CHECK_STR(folder_text("a.csv"), lines);
+    CHECK_EQ(bench_says("compact a.csv --csv b.csv"), 0);
+    CHECK_STR(folder_text("b.csv"), lines);
+    char* back = read_back(lines);
+    const char* r = json_begin(json_member(json_begin(back), "results"));
+    const char *first = json_member(r, "in_turns"), *third = json_member(json_next(json_next(r)), "in_turns");
+    CHECK(json_is_text(json_member(first, "roof"), "rows") && json_number(json_member(first, "upper")) == .5);
+    CHECK(*json_member(json_next(r), "in_turns") == 'n');
+    CHECK(*json_member(third, "share") == 'n' && json_number(json_member(third, "thrown")) == 45);
+    free(back);
+    back = read_back(whole_lines);
+    CHECK(json_member(json_begin(json_member(json_begin(back), "results")), "in_turns") == NULL);
+    free(back);
+}
+
 /* Files of both forms say the same where several pairs are compared; of one pair lines have the medians alone. */
 TEST(compare_says_the_same_of_json_and_of_its_lines)
 {
@@ -292,6 +323,7 @@ int main(int argc, char** argv)
     tool_find();
     RUN(a_run_becomes_lines_and_the_lines_of_lines_are_the_same);
     RUN(lines_are_read_as_the_json_has_them);
+    RUN(what_was_measured_in_turns_has_columns_of_its_own);
     RUN(compare_says_the_same_of_json_and_of_its_lines);
     RUN(a_run_writes_the_lines_that_its_json_becomes);
     RUN(of_several_runs_each_says_what_the_one_above_has_otherwise);

@@ -63,6 +63,16 @@ class LineFile(unittest.TestCase):
         self.assertEqual(second, dict(RUN, run="two", git="y", left=None, results=results))
         self.assertEqual(line_file.read(one)[0], dict(RUN, run="one"))
 
+    @unittest.skipUnless(os.access(TOOL, os.X_OK), "build/ggnn-bench is not built")
+    def test_what_was_measured_in_turns_is_an_object(self):
+        turns = {"roof": "rows", "roof_size": 128, "share": 0.25, "lower": 0.125, "upper": 0.5, "turns": 9, "thrown": 2}
+        none = dict(turns, roof=None, roof_size=0, share=None, lower=None, upper=None, turns=0, thrown=45)
+        results = [dict(RESULT, case=str(i), samples=2, in_turns=each) for i, each in enumerate((turns, None, none))]
+        lines = self.path("turns.csv")
+        run = dict(RUN, results=[dict(r, samples=[1, 2]) for r in results])
+        subprocess.run([TOOL, "compact", self.path("turns.json", json.dumps(run)), "--csv", lines], check=True)
+        self.assertEqual(line_file.read(lines)[0]["results"], results)
+
     def test_what_is_wrong_is_named_with_line_and_value(self):
         for text, why in (
             ("# ggnn_bench: 1\n# results\nbench,work\nspmm\n# end\n", "bad.csv: line 4: 'spmm': 1 values under 2 names"),
