@@ -3850,7 +3850,7 @@ static void ggnni_leaky_plain(float* x, int64_t n, const float* add, float slope
 
 static const float ggnni_zeros[16] = {0};
 static const float ggnni_ones[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
-static const int32_t ggnni_numbers[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+static const int32_t ggnni_places[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
 // Sixteen lanes that are heads 0 .. heads - 1, a power of two, again and again: as the first of each head is.
 GGNNI_INLINE void ggnni_repeat_heads(float lane[16], int32_t heads)
@@ -6021,7 +6021,7 @@ GGNNI_HOT void GGNNI_V(ggnni_softmax)(float* out, const float* x, int64_t n, int
     const float*  from = x + whole;
     if (whole + 16 > readable) from = (const float*)memcpy(tail, from, (size_t)(count - whole) * sizeof *x);
     for (int v = 0; v < VECTORS; v++) {
-        const GGNNI_I at = *(const GGNNI_V(ggnni_int_at)*)(const void*)(ggnni_numbers + v * GGNN_SIMD_WIDTH);
+        const GGNNI_I at = *(const GGNNI_V(ggnni_int_at)*)(const void*)(ggnni_places + v * GGNN_SIMD_WIDTH);
         rest[v] = GGNNI_V(ggnni_lane_load)(from, v);
         rest[v] = most[v] = GGNNI_V(ggnni_select)(at < (int32_t)(count - whole), rest[v], zero - INFINITY);
     }
