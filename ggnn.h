@@ -5325,21 +5325,21 @@ static void ggnni_gat_begin(const ggnni_gat* s, ggnni_gat_sums* at, int64_t v)
 }
 
 // The segment of v's entries from `first` on, of which entry 0 is v; 0: none is left.
-GGNNI_INLINE int ggnni_gat_segment(const ggnni_gat* s, ggnni_reader* reader, ggnni_gat_sums* at)
+GGNNI_INLINE int ggnni_gat_segment(const ggnni_gat* s, ggnni_reader* reader, ggnni_rows* rows,
+                                   ggnni_gat_sums* at)
 {
-    float      power[GGNNI_HEADS * GGNNI_SEGMENT], keep[16], inv[16];
-    ggnni_rows rows = ggnni_rows_of(reader->source, GGNN_F32, s->pass, s->width);
-    rows.coef = power, rows.stride = s->lanes;
-    if (!ggnni_segment(&rows, reader, at->v, at->first)) return 0;
-    ggnni_gat_powers(s, power, at->most, keep, at->er, &rows, at->v, at->first);
+    float power[GGNNI_HEADS * GGNNI_SEGMENT], keep[16], inv[16];
+    rows->coef = power, rows->stride = s->lanes;
+    if (!ggnni_segment(rows, reader, at->v, at->first)) return 0;
+    ggnni_gat_powers(s, power, at->most, keep, at->er, rows, at->v, at->first);
     if (!at->out) return 1;
-    ggnni_sum_heads(at->sum, keep, power, rows.n, s->lanes);
+    ggnni_sum_heads(at->sum, keep, power, rows->n, s->lanes);
     for (int32_t k = 0; k < s->pass; k++) inv[k] = 1.0f / at->sum[k];
-    if (s->threshold) ggnni_gat_drop(s, power, at->v, at->first, rows.n);
-    rows.keep = at->first && !at->alone ? keep : NULL;
-    at->first += rows.n;
-    rows.factor = s->b->indptr[at->v] + at->first > s->b->indptr[at->v + 1] && !at->alone ? inv : NULL;
-    s->loops->sum(at->out, &rows);
+    if (s->threshold) ggnni_gat_drop(s, power, at->v, at->first, rows->n);
+    rows->keep = at->first && !at->alone ? keep : NULL;
+    at->first += rows->n;
+    rows->factor = s->b->indptr[at->v] + at->first > s->b->indptr[at->v + 1] && !at->alone ? inv : NULL;
+    s->loops->sum(at->out, rows);
     return 1;
 }
 
@@ -5350,11 +5350,12 @@ static void ggnni_gat_end(const ggnni_gat* s, const ggnni_gat_sums* at)
 }
 
 // Of the pass's columns of z, or, over the transpose, of dout; a target's list begins with itself.
-static void ggnni_gat_reader(const ggnni_gat* s, ggnni_reader* reader, const ggnn_block* b)
+static ggnni_rows ggnni_gat_reader(const ggnni_gat* s, ggnni_reader* reader, const ggnn_block* b)
 {
     const ggnni_source from = b == s->t ? ggnni_matrix(s->dout + s->head * s->width, s->ld_dout)
                                         : ggnni_matrix(s->y.z + s->head * s->width, s->y.ld_z);
     ggnni_reader_init(reader, b, from, *s->b->num_dst.n, s->pass * s->width * (int64_t)sizeof(float));
+    return ggnni_rows_of(from, GGNN_F32, s->pass, s->width);
 }
 
 static void ggnni_gat_piece(void* context, int64_t begin, int64_t end)
@@ -5362,11 +5363,11 @@ static void ggnni_gat_piece(void* context, int64_t begin, int64_t end)
     const ggnni_gat* s = (const ggnni_gat*)context;
     ggnni_reader     reader;
     ggnni_gat_sums   at;
-    ggnni_gat_reader(s, &reader, s->b);
+    ggnni_rows       rows = ggnni_gat_reader(s, &reader, s->b);
     for (int64_t v = begin; v < end; v++) {
         if (s->b->indptr[v + 1] - s->b->indptr[v] >= s->hub) continue;
         ggnni_gat_begin(s, &at, v);
-        while (ggnni_gat_segment(s, &reader, &at)) continue;
+        while (ggnni_gat_segment(s, &reader, &rows, &at)) continue;
         ggnni_gat_end(s, &at);
     }
 }
@@ -5380,8 +5381,8 @@ static void ggnni_gat_hub_piece(void* context, int64_t i, int64_t end)
 {
     ggnni_gat_hub* hub = (ggnni_gat_hub*)context;
     ggnni_reader   reader;
-    ggnni_gat_reader(hub->s, &reader, hub->s->b);
-    for (; i < end; i++) ggnni_gat_segment(hub->s, &reader, &hub->of[i]);
+    ggnni_rows     rows = ggnni_gat_reader(hub->s, &reader, hub->s->b);
+    for (; i < end; i++) ggnni_gat_segment(hub->s, &reader, &rows, &hub->of[i]);
 }
 
 // The greatest of each segment, then its sums under the greatest so far: scores are computed twice.
@@ -5515,22 +5516,21 @@ static void ggnni_gat_back_segment(const ggnni_gat* s, int64_t u, int64_t first,
 }
 
 // Entries of source u, of segments that begin in [first, end): their sums dz and del.
-static void ggnni_gat_back_entries(const ggnni_gat* s, ggnni_reader* reader, int64_t u, int64_t first,
-                                   int64_t end, float* dz, float* del)
+static void ggnni_gat_back_entries(const ggnni_gat* s, ggnni_reader* reader, ggnni_rows* rows, int64_t u,
+                                   int64_t first, int64_t end, float* dz, float* del)
 {
     float        dots[GGNNI_HEADS * GGNNI_SEGMENT], coef[GGNNI_HEADS * GGNNI_SEGMENT];
     const float* z = s->y.z + u * s->y.ld_z + s->head * s->width;
-    ggnni_rows   rows = ggnni_rows_of(reader->source, GGNN_F32, s->pass, s->width);
-    ggnni_sum    sum[GGNNI_HEADS];
-    rows.coef = coef, rows.stride = s->pass;
-    memset(sum, 0, sizeof sum);
+    ggnni_sum    sum[GGNNI_HEADS], none = {0, 0, 0};
+    rows->coef = coef, rows->stride = s->pass;
+    for (int32_t k = 0; k < s->pass; k++) sum[k] = none;
     memset(dz, 0, (size_t)(s->pass * s->width) * sizeof *dz); // of a list without entries
-    for (int64_t i = first; i < end && ggnni_segment(&rows, reader, u, i); i += rows.n) {
-        s->loops->dot(dots, z, &rows);
-        ggnni_gat_back_segment(s, u, i, rows.n, dots, coef, sum);
-        rows.ahead = 0; // they are in the cache now
-        rows.keep = i > first ? ggnni_ones : NULL;
-        s->loops->sum(dz, &rows);
+    for (int64_t i = first; i < end && ggnni_segment(rows, reader, u, i); i += rows->n) {
+        s->loops->dot(dots, z, rows);
+        ggnni_gat_back_segment(s, u, i, rows->n, dots, coef, sum);
+        rows->ahead = 0; // they are in the cache now
+        rows->keep = i > first ? ggnni_ones : NULL;
+        s->loops->sum(dz, rows);
     }
     for (int32_t k = 0; k < s->pass; k++) del[k] = ggnni_total(&sum[k]);
 }
@@ -5539,10 +5539,11 @@ static void ggnni_gat_back_piece(void* context, int64_t begin, int64_t end)
 {
     const ggnni_gat* s = (const ggnni_gat*)context;
     ggnni_reader     reader;
-    ggnni_gat_reader(s, &reader, s->t);
+    ggnni_rows       rows = ggnni_gat_reader(s, &reader, s->t);
     for (int64_t u = begin; u < end; u++)
         if (s->t->indptr[u + 1] - s->t->indptr[u] < s->hub)
-            ggnni_gat_back_entries(s, &reader, u, 0, INT64_MAX, s->dz + u * s->ld_dz + s->head * s->width,
+            ggnni_gat_back_entries(s, &reader, &rows, u, 0, INT64_MAX,
+                                   s->dz + u * s->ld_dz + s->head * s->width,
                                    s->y.del + u * s->y.heads + s->head);
 }
 
@@ -5557,11 +5558,11 @@ static void ggnni_gat_back_hub_piece(void* context, int64_t i, int64_t end)
     ggnni_gat_back_hub* h = (ggnni_gat_back_hub*)context;
     const int32_t       width = h->s->pass * h->s->width, room = width + h->s->pass;
     ggnni_reader        reader;
-    ggnni_gat_reader(h->s, &reader, h->s->t);
+    ggnni_rows          rows = ggnni_gat_reader(h->s, &reader, h->s->t);
     for (; i < end; i++) {
         const int64_t first = h->first + i * GGNNI_SEGMENT;
         float*        dz = h->sums + i * room;
-        ggnni_gat_back_entries(h->s, &reader, h->u, first, first + 1, dz, dz + width);
+        ggnni_gat_back_entries(h->s, &reader, &rows, h->u, first, first + 1, dz, dz + width);
     }
 }
 
@@ -5570,8 +5571,7 @@ GGNNI_APART void ggnni_gat_back_hubs(ggnni_gat* s)
     const int32_t      width = s->pass * s->width, room = width + s->pass;
     const int64_t      most = (1 << 12) / room, self = *s->b->num_dst.n;
     ggnni_gat_back_hub h;
-    s->hub = most < 16 ? INT64_MAX : ggnni_hub(s->t, s->pass * (s->width + 8), INT64_MAX);
-    h.s = s;
+    h.s = s, s->hub = most < 16 ? INT64_MAX : ggnni_hub(s->t, s->pass * (s->width + 8), INT64_MAX);
     for (int64_t u = 0; (u = ggnni_next_hub(s->t, u, s->hub)) < *s->t->num_dst.n; u++) {
         const int64_t entries = s->t->indptr[u + 1] - s->t->indptr[u] + (u < self);
         float *dz = s->dz + u * s->ld_dz + s->head * s->width, *del = s->y.del + u * s->y.heads + s->head;
