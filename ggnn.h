@@ -4526,10 +4526,10 @@ static void ggnni_join_greatest(const ggnni_spmm* s, int64_t v, const ggnni_spmm
     }
 }
 
-// Of ops that do more to a hub than to other lists, in several loops: only those that keep threads waiting.
+// Where a hub's edges cost up to nine times others': lists that would keep eight and more threads waiting.
 static int64_t ggnni_costly_hub(const ggnn_block* b, int32_t width)
 {
-    const int64_t hub = ggnni_hub(b, width, GGNN_THREADS == 1 ? 1 : 8 * GGNN_THREADS);
+    const int64_t hub = GGNN_THREADS < 8 ? INT64_MAX : ggnni_hub(b, width, GGNN_THREADS);
     return ggnni_max(hub, (1 << 16) / (width + 4));
 }
 
@@ -4869,7 +4869,7 @@ typedef struct {
     int64_t            ld_x, ld_y;
     int32_t            heads, width; // of a head
     const ggnni_loops* loops;
-    int64_t            hub, own; // lists of so many edges are not a piece's; ggnni_edge_sum
+    int64_t            hub, own; // edges of lists that pieces leave out; a list's own values, ggnni_edge_sum
 } ggnni_edges;
 
 // The dots of a segment's edges from e on, which do not lie side by side: head by head.
@@ -4966,7 +4966,8 @@ static void ggnni_edge_sum_piece(void* context, int64_t begin, int64_t end)
 // own 1: values are the edges' and, before those of each list, one of its target.
 static void ggnni_edge_sum(float* out, const ggnn_block* b, const float* x, int32_t heads, int64_t own)
 {
-    ggnni_edges s = {out, b, x, NULL, 0, 0, heads, 1, NULL, ggnni_hub(b, heads, INT64_MAX), own};
+    const int64_t hub = heads < 4 ? ggnni_costly_hub(b, heads) : ggnni_hub(b, heads, INT64_MAX);
+    ggnni_edges   s = {out, b, x, NULL, 0, 0, heads, 1, NULL, hub, own};
     for (int64_t v = 0; (v = ggnni_next_hub(b, v, s.hub)) < *b->num_dst.n; v++)
         ggnni_reduce_values(out + v * heads, GGNN_SUM, b, x, NULL, b->indptr[v] + v * own,
                             b->indptr[v + 1] + (v + 1) * own, heads);
@@ -4981,7 +4982,7 @@ GGNN_API ggnn_status ggnn_edge_sum(float* out, const ggnn_block* b, const float*
     return GGNN_OK;
 }
 
-// Of head k and edges [begin, end): 2^((x - most) log2 e),
+// Of head k and edges [begin, end): 2^((x - most) log2 e).
 static void ggnni_softmax_powers(const ggnni_edges* s, int64_t begin, int64_t end, int32_t k, float most)
 {
     float power[GGNNI_SEGMENT] = {0};
@@ -4993,12 +4994,12 @@ static void ggnni_softmax_powers(const ggnni_edges* s, int64_t begin, int64_t en
         for (int64_t i = 0; i < n; i++) s->out[ggnni_edge(s->b, e + i) * s->heads + k] = power[i];
     }
 }
-// these divided by their sum,
+// Powers become coefficients: inv is 1 over their sum.
 static void ggnni_softmax_scale(const ggnni_edges* s, int64_t begin, int64_t end, int32_t k, float inv)
 {
     for (int64_t e = begin; e < end; e++) s->out[ggnni_edge(s->b, e) * s->heads + k] *= inv;
 }
-// and the gradient; sum: of out * dout.
+// The gradient of logits; sum is that of out * dout over the whole list.
 GGNNI_INLINE void ggnni_softmax_gradient(const ggnni_edges* s, int64_t begin, int64_t end, int32_t k,
                                          float sum)
 {
@@ -5062,18 +5063,18 @@ static void ggnni_softmax_run(ggnni_edges* s, int32_t width)
     ggnni_softmax_hub h;
     h.s = s, s->hub = heads > (int32_t)(sizeof h.x / sizeof *h.x) ? INT64_MAX : ggnni_costly_hub(s->b, width);
     for (int64_t v = 0; (v = ggnni_next_hub(s->b, v, s->hub)) < *s->b->num_dst.n; v++) {
-        const int64_t end = s->b->indptr[v + 1], n = end - (h.first = s->b->indptr[v]);
-        const int64_t pieces = ggnni_pieces(n, GGNNI_SEGMENT);
+        const int64_t end = s->b->indptr[v + 1], n = end - s->b->indptr[v];
+        h.first = end - n;
         if (!s->y) {
             ggnni_reduce_values(h.x, GGNN_MAX, s->b, s->x, NULL, h.first, end, heads);
             h.step = ggnni_softmax_powers;
-            ggnni_run(n, pieces, ggnni_softmax_hub_piece, &h);
+            ggnni_run(n, ggnni_pieces(n, GGNNI_SEGMENT), ggnni_softmax_hub_piece, &h);
             ggnni_reduce_values(h.x, GGNN_SUM, s->b, s->out, NULL, h.first, end, heads);
             for (int32_t k = 0; k < heads; k++) h.x[k] = 1.0f / h.x[k];
         } else
             ggnni_reduce_values(h.x, GGNN_SUM, s->b, s->x, s->y, h.first, end, heads);
         h.step = s->y ? ggnni_softmax_gradient : ggnni_softmax_scale;
-        ggnni_run(n, pieces, ggnni_softmax_hub_piece, &h);
+        ggnni_run(n, ggnni_pieces(n, GGNNI_SEGMENT), ggnni_softmax_hub_piece, &h);
     }
     ggnni_run_lists(s->b, width, ggnni_softmax_piece, s);
 }
@@ -5220,7 +5221,7 @@ typedef struct {
     int32_t            width;          // of a head
     uint32_t           threshold;      // of dropout,
     float              kept;           // and the factor of what it leaves
-    int64_t            hub;            // lists of so many edges are ggnni_gat_hubs'
+    int64_t            hub;            // edges of lists that are ggnni_gat_hubs' or _back_hubs'
     const ggnni_loops* loops;
 } ggnni_gat;
 
@@ -5395,7 +5396,7 @@ GGNNI_APART void ggnni_gat_hubs(ggnni_gat* s)
     ggnni_gat_sums all, *of = hub.of;
     ggnni_rows     rows = ggnni_rows_of(ggnni_matrix(out, width), GGNN_F32, s->pass, s->width);
     hub.s = s, rows.n = 1, rows.index = &none;
-    s->hub = most < 16 ? INT64_MAX : ggnni_costly_hub(s->b, s->pass * (s->width + 8));
+    s->hub = ggnni_hub(s->b, s->pass * (s->width + 8), most < 16 || GGNN_THREADS == 1 ? 1 : 8 * GGNN_THREADS);
     for (int64_t v = ggnni_next_hub(s->b, 0, s->hub); v < dst; v = ggnni_next_hub(s->b, v + 1, s->hub)) {
         const int64_t edges = s->b->indptr[v + 1] - s->b->indptr[v];
         ggnni_gat_begin(s, &all, v);
@@ -5953,8 +5954,7 @@ GGNNI_HOT void GGNNI_V(ggnni_dot)(float* out, const float* x, const ggnni_rows* 
     else GGNNI_V(ggnni_dot_rows)(out, x, r, r->heads, r->width);
 }
 
-// Rests first: GCC may leave the wide registers in use when it calls code for narrow ones, which then waits
-// for them at each step (5 times the softmax on a Xeon).
+// Rests first: narrow code that GCC calls while wide registers are in use is slow (softmax was, five times).
 GGNNI_HOT void GGNNI_V(ggnni_blend)(float* out, float keep, float factor, const void* x, ggnn_type type,
                                  int32_t width)
 {

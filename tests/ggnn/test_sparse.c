@@ -697,7 +697,7 @@ static void* run_on_stack(void* context)
     const stack_job* s = (const stack_job*)context;
     const ggnn_block* b = &s->r->b;
 #ifdef _OPENMP
-    set_threads(2); /* attention divides hubs among two and more */
+    set_threads(s->op == 7 ? 2 : s->op == 5 || s->op == 9 ? 8 : 1); /* attention divides hubs among two and more, softmax among eight */
 #endif
     ggnn_level = s->level;
     switch (s->op) {
