@@ -772,7 +772,7 @@ TEST(attention_of_hubs_is_that_of_other_lists)
     wild_list = -1;
     random_block* few = random_block_new(sizeof degree / sizeof *degree, 9, degree); /* sources are hubs, too: of the backward */
     for (int i = 0; i < 4; i++) check_order(few, heads[i], width[i], i % 2 ? 0.3f : 0, i == 2, 8);
-    static const int64_t whole[] = {2048}; /* edges of a node to itself: with itself, one entry more than segments hold */
+    static const int64_t whole[] = {8192}; /* edges of a node to itself: two rounds, and one entry more than segments hold */
     random_block*        one = random_block_new(1, 1, whole);
     check_order(one, 4, 128, 0, 0, 8);
     random_block_free(one);
