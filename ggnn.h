@@ -5653,7 +5653,7 @@ GGNN_API ggnn_status ggnn_gat_back(float* dz, int64_t ld_dz, const ggnn_block* t
 // [7i] includes this file again for widths 4, 8 and 16, each compiled for the instruction set that has such
 // registers (vectors wider than the registers would go through memory). The plain loops of [7i] say what
 // these do, and tests compare them bit by bit. Nothing is read past a row: its last vector is moved to end
-// with the row: some columns are computed twice, alike. Rows narrower than a vector go to narrower loops.
+// with it, some columns are computed twice. (softmax: `readable`.) Narrower rows go to narrower loops.
 
 #ifdef GGNN_SIMD_WIDTH
 #undef GGNNI_LOOPS_VERSION
