@@ -1036,8 +1036,7 @@ GGNN_API ggnn_status ggnn_scale_weights(float* inv, const ggnn_block* b, const f
 // in-degree in the graph + 1; dst[v] = degree/sampled * 1/sqrt(d_v) (num_dst), so that the neighbour sum is
 // unbiased where every edge is as likely to be sampled (not by WEIGHTED or WALK); self[v] = 1/d_v (num_dst).
 // With full fanout this is exactly their layer. `self` adds v itself, beside a self-loop in its list.
-// inv_sqrt (N) holds 1/sqrt(d) by global id, from ggnn_gcn_norm; src may be NULL (input layer: pass inv_sqrt
-// itself to ggnn_aggregate).
+// inv_sqrt (N): 1/sqrt(d) by global id, of ggnn_gcn_norm; src may be NULL (input layer: pass inv_sqrt on).
 GGNN_API ggnn_status ggnn_gcn_norm(float* inv_sqrt, const ggnn_graph* g);
 GGNN_API ggnn_status ggnn_scale_gcn(float* src, float* dst, float* self, const ggnn_block* b,
                                     const float* inv_sqrt, const ggnn_graph* g);
@@ -1955,9 +1954,8 @@ GGNN_API uint64_t ggnn_neg_log2_fast(uint64_t draw)
 // ==== [3i] GRAPH ==========================================================================================
 
 // ---- a stable counting sort of edges by key ---------------------------------
-// Each piece owns a range of keys and reads all edges: parallel, stable, the same for any number of pieces,
-// and with no workspace, at the price of reading the keys once a piece: 16 at most, two a thread. Rows of
-// edges come as CSC lists; a COO is one row.
+// Each piece owns a range of keys and reads all edges: parallel, stable and with no workspace, at the price
+// of reading the keys once a piece: 16 at most, two a thread. Rows of edges come as CSC lists; a COO is one.
 
 typedef struct {
     const void*      key;  // by edge: ggnn_node, or int32_t where wide is 0
@@ -3900,9 +3898,8 @@ static void ggnni_words_plain(void* word, uint64_t key, uint64_t stream, uint64_
 }
 
 static const ggnni_loops ggnni_plain = {
-    ggnni_sum_plain,  ggnni_max_plain,   ggnni_dot_plain,   ggnni_blend_plain,
-    ggnni_exp2_plain, ggnni_leaky_plain,      ggnni_widen_plain, ggnni_stream_plain, NULL,
-    ggnni_lanes_plain, ggnni_words_plain};
+    ggnni_sum_plain, ggnni_max_plain, ggnni_dot_plain, ggnni_blend_plain, ggnni_exp2_plain,
+    ggnni_leaky_plain, ggnni_widen_plain, ggnni_stream_plain, NULL, ggnni_lanes_plain, ggnni_words_plain};
 
 // ---- the loops: in vectors --------------------------------------------------------
 // Written once, in [10i]; compiled here for each instruction set, whatever the caller's compiler flags are.
@@ -4919,8 +4916,7 @@ GGNN_API ggnn_status ggnn_sddmm(float* out, ggnn_edge_op how, const ggnn_block* 
                                 int32_t width)
 {
     GGNNI_REQUIRE(ggnni_block_given(b, 1) && ggnni_heads_given(heads, width) && width > 0);
-    GGNNI_REQUIRE((uint32_t)how <= GGNN_ADD);
-    GGNNI_REQUIRE((how == GGNN_DOT || width == heads) && ggnni_per_edge(b, out));
+    GGNNI_REQUIRE((uint32_t)how <= GGNN_ADD && (how == GGNN_DOT || width == heads) && ggnni_per_edge(b, out));
     GGNNI_REQUIRE(ggnni_matrix_given(inp_src, ld_src, *b->num_src.n, width));
     GGNNI_REQUIRE(ggnni_matrix_given(inp_dst, ld_dst, *b->num_dst.n, width));
     const int32_t per_head = width / heads;
@@ -5081,8 +5077,7 @@ static void ggnni_softmax_run(ggnni_edges* s, int32_t width)
 
 GGNN_API ggnn_status ggnn_edge_softmax(float* out, const ggnn_block* b, const float* logit, int32_t heads)
 {
-    GGNNI_REQUIRE(ggnni_block_given(b, 0) && heads >= 1);
-    GGNNI_REQUIRE(ggnni_per_edge(b, out) && ggnni_per_edge(b, logit));
+    GGNNI_REQUIRE(ggnni_block_given(b, 0) && heads > 0 && ggnni_per_edge(b, out) && ggnni_per_edge(b, logit));
     ggnni_edges s = {out, b, logit, NULL, 0, 0, heads, 1, ggnni_choose_loops(), 0, 0};
     ggnni_softmax_run(&s, 4 * heads);
     return GGNN_OK;
@@ -5147,13 +5142,12 @@ static void ggnni_scores_dz(void* context, int64_t begin, int64_t end)
                             s->att + k * s->width, GGNN_F32, s->width);
 }
 
-enum { GGNNI_STRIPE = 64 }; // columns whose sums over all rows are one thread's, at most
-
-// A fourth of all columns, in lines: narrow layers are divided too.
+// Columns whose sums over all rows are one thread's: a fourth, in lines, as narrow layers are divided too.
 static int32_t ggnni_stripe(int32_t columns)
 {
-    return (int32_t)ggnni_min(GGNNI_STRIPE, ggnni_max(16, columns / 64 * 16));
+    return (int32_t)ggnni_min(64, ggnni_max(16, columns / 64 * 16));
 }
+static int64_t ggnni_stripes(int32_t n) { return (n + ggnni_stripe(n) - 1) / ggnni_stripe(n); }
 
 // A stripe of datt, over all rows in order, segment by segment: threads divide outputs, never a sum.
 static void ggnni_scores_datt(void* context, int64_t piece, int64_t past)
@@ -5180,14 +5174,12 @@ static void ggnni_scores_datt(void* context, int64_t piece, int64_t past)
 GGNN_API ggnn_status ggnn_scores_back(float* dz, int64_t ld_dz, float* datt, const float* del, const float* z,
                                       int64_t ld_z, const float* att, int64_t n, int32_t heads, int32_t width)
 {
-    GGNNI_REQUIRE(n >= 0 && ggnni_heads_given(heads, width) && width > 0 && datt);
-    GGNNI_REQUIRE(n == 0 || (del && att));
+    GGNNI_REQUIRE(n >= 0 && ggnni_heads_given(heads, width) && width > 0 && datt && (n == 0 || (del && att)));
     GGNNI_REQUIRE(ggnni_matrix_given(z, ld_z, n, width) && ggnni_matrix_given(dz, ld_dz, n, width));
-    const int64_t      stripes = (width + ggnni_stripe(width) - 1) / ggnni_stripe(width);
     const ggnni_loops* loops = ggnni_choose_loops();
     ggnni_scores       s = {NULL, dz, datt, z, att, del, ld_z, ld_dz, n, heads, width / heads, loops};
     ggnni_run(n, ggnni_pieces(n * width, 1 << 14), ggnni_scores_dz, &s);
-    ggnni_run(stripes, stripes, ggnni_scores_datt, &s);
+    ggnni_run(ggnni_stripes(width), ggnni_stripes(width), ggnni_scores_datt, &s);
     return GGNN_OK;
 }
 
@@ -5437,11 +5429,10 @@ static void ggnni_gat_delta(void* context, int64_t begin, int64_t end)
 {
     const ggnni_gat* s = (const ggnni_gat*)context;
     const int64_t    first = s->head * s->width;
-    ggnni_rows rows = ggnni_rows_of(ggnni_matrix(s->y.out + first, s->y.ld_out), GGNN_F32, s->pass, s->width);
-    rows.n = 1;
+    ggnni_rows       rows = ggnni_rows_of(ggnni_matrix(NULL, 0), GGNN_F32, s->pass, s->width);
+    rows.n = 1, rows.index = ggnni_places;
     for (int64_t v = begin; v < end; v++) {
-        const int32_t at = (int32_t)v;
-        rows.index = &at;
+        rows.base = (const char*)(s->y.out + v * s->y.ld_out + first);
         s->loops->dot(s->y.delta + v * s->y.heads + s->head, s->dout + v * s->ld_dout + first, &rows);
     }
 }
@@ -5516,15 +5507,22 @@ static void ggnni_gat_back_segment(const ggnni_gat* s, int64_t u, int64_t first,
         }
 }
 
+// What reaches dz by the scores el is added while dz is in the cache; a hub's at last.
+static void ggnni_gat_back_el(const ggnni_gat* s, float* dz, const float* del)
+{
+    for (int32_t k = 0, w = s->width; k < s->pass; k++)
+        s->loops->blend(dz + k * w, 1.0f, del[k], s->y.att_l + (s->head + k) * w, GGNN_F32, w);
+}
+
 // Entries of source u, of segments that begin in [first, end): their sums dz and del.
 static void ggnni_gat_back_entries(const ggnni_gat* s, ggnni_reader* reader, ggnni_rows* rows, int64_t u,
                                    int64_t first, int64_t end, float* dz, float* del)
 {
     float        dots[GGNNI_HEADS * GGNNI_SEGMENT], coef[GGNNI_HEADS * GGNNI_SEGMENT];
     const float* z = s->y.z + u * s->y.ld_z + s->head * s->width;
-    ggnni_sum    sum[GGNNI_HEADS], none = {0, 0, 0};
+    ggnni_sum    sum[GGNNI_HEADS];
     rows->coef = coef, rows->stride = s->pass;
-    for (int32_t k = 0; k < s->pass; k++) sum[k] = none;
+    memset(sum, 0, sizeof sum);
     memset(dz, 0, (size_t)(s->pass * s->width) * sizeof *dz); // of a list without entries
     for (int64_t i = first; i < end && ggnni_segment(rows, reader, u, i); i += rows->n) {
         s->loops->dot(dots, z, rows);
@@ -5534,6 +5532,7 @@ static void ggnni_gat_back_entries(const ggnni_gat* s, ggnni_reader* reader, ggn
         s->loops->sum(dz, rows);
     }
     for (int32_t k = 0; k < s->pass; k++) del[k] = ggnni_total(&sum[k]);
+    if (s->y.att_l && end == INT64_MAX) ggnni_gat_back_el(s, dz, del);
 }
 
 static void ggnni_gat_back_piece(void* context, int64_t begin, int64_t end)
@@ -5560,9 +5559,8 @@ static void ggnni_gat_back_hub_piece(void* context, int64_t i, int64_t end)
     const int32_t       width = h->s->pass * h->s->width, room = width + h->s->pass;
     ggnni_reader        reader;
     ggnni_rows          rows = ggnni_gat_reader(h->s, &reader, h->s->t);
-    for (; i < end; i++) {
+    for (float* dz = h->sums + i * room; i < end; i++, dz += room) {
         const int64_t first = h->first + i * GGNNI_SEGMENT;
-        float*        dz = h->sums + i * room;
         ggnni_gat_back_entries(h->s, &reader, &rows, h->u, first, first + 1, dz, dz + width);
     }
 }
@@ -5586,6 +5584,7 @@ GGNNI_APART void ggnni_gat_back_hubs(ggnni_gat* s)
                 s->loops->blend(del, 1.0f, 1.0f, h.sums + i * room + width, GGNN_F32, s->pass);
             }
         }
+        if (s->y.att_l) ggnni_gat_back_el(s, dz, del);
     }
 }
 
@@ -5633,8 +5632,9 @@ GGNN_API ggnn_status ggnn_gat_back(float* dz, int64_t ld_dz, const ggnn_block* t
     entries.edge = NULL;
     ggnni_edge_sum(y->der, &entries, y->dlogit, y->heads, 1);
     if (y->term) ggnni_run_edges(y->block, y->heads, ggnni_gat_dterm, &s);
-    if (y->att_l)
-        ggnn_scores_back(dz, ld_dz, y->datt_l, y->del, y->z, y->ld_z, y->att_l, src, y->heads, y->width);
+    ggnni_scores l = {NULL, NULL, y->datt_l, y->z, y->att_l, y->del, y->ld_z,
+                      0,    src,  y->heads, s.width, s.loops};
+    if (y->att_l) ggnni_run(ggnni_stripes(y->width), ggnni_stripes(y->width), ggnni_scores_datt, &l);
     if (y->att_r)
         ggnn_scores_back(dz, ld_dz, y->datt_r, y->der, y->z, y->ld_z, y->att_r, dst, y->heads, y->width);
     return GGNN_OK;

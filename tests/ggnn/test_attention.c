@@ -476,49 +476,51 @@ TEST(gat_back_equals_central_differences)
     random_block_free(narrow);
 }
 
-/* With its vectors, a layer makes el and er and their gradients itself: the bits of the calls by hand. */
+/* With its vectors, a layer makes el and er and their gradients itself: the bits of the calls by hand, and the reference's. */
+static void check_vectors(random_block* r, int32_t heads)
+{
+    const int32_t  width = heads * 12;
+    attention      a = attention_new(r, heads, width, 0.3f, 4);
+    attention      b = attention_new(r, heads, width, 0.3f, 4), ref = attention_new(r, heads, width, 0.3f, 4);
+    float *        att_l = test_floats(width), *att_r = test_floats(width), *datt[6], *coef = test_floats((r->dst + r->edges) * heads);
+    ggnn_gat_layer y = layer_of(&a);
+    for (int i = 0; i < 6; i++) datt[i] = test_floats(width);
+    y.att_l = att_l, y.att_r = att_r, y.datt_l = datt[0], y.datt_r = datt[1];
+    CHECK_EQ(ggnn_gat(&y), GGNN_OK);
+    CHECK_EQ(ggnn_gat_back(a.dz, a.ld_dz, &r->t, &y, a.dout, a.ld_dout), GGNN_OK);
+    memcpy(b.z, a.z, (size_t)(r->src * a.ld_z) * 4); /* by hand */
+    memcpy(b.dout, a.dout, (size_t)(r->dst * a.ld_dout) * 4);
+    ggnn_scores(b.el, b.z, b.ld_z, att_l, r->src, heads, width);
+    ggnn_scores(b.er, b.z, b.ld_z, att_r, r->dst, heads, width);
+    attention_forward(&b);
+    attention_backward(&b);
+    ggnn_scores_back(b.dz, b.ld_dz, datt[2], b.del, b.z, b.ld_z, att_l, r->src, heads, width);
+    ggnn_scores_back(b.dz, b.ld_dz, datt[3], b.der, b.z, b.ld_z, att_r, r->dst, heads, width);
+    memcpy(ref.z, a.z, (size_t)(r->src * a.ld_z) * 4); /* and by the reference */
+    memcpy(ref.dout, a.dout, (size_t)(r->dst * a.ld_dout) * 4);
+    y = layer_of(&ref);
+    y.att_l = att_l, y.att_r = att_r, y.datt_l = datt[4], y.datt_r = datt[5];
+    ggnn_ref_gat(&y);
+    ggnn_ref_gat_back(ref.dz, ref.ld_dz, &r->t, &y, ref.dout, ref.ld_dout, coef);
+    for (int i = 0; i < 4; i += 2) {
+        const attention* other = i ? &ref : &b;
+        CHECK(same_floats(a.el, other->el, r->src * heads) && same_floats(a.er, other->er, r->dst * heads));
+        for (int64_t v = 0; v < r->dst; v++) CHECK(same_floats(a.out + v * a.ld_out, other->out + v * a.ld_out, width));
+        for (int64_t u = 0; u < r->src; u++) CHECK(same_floats(a.dz + u * a.ld_dz, other->dz + u * a.ld_dz, width));
+        CHECK(same_floats(datt[0], datt[2 + i], width) && same_floats(datt[1], datt[3 + i], width));
+    }
+    for (int i = 0; i < 6; i++) free(datt[i]);
+    free(att_l);
+    free(att_r);
+    free(coef);
+    attention_free(&a);
+    attention_free(&b);
+    attention_free(&ref);
+}
 TEST(a_layer_with_its_vectors_scores_by_itself)
 {
     random_block* r = random_block_mixed(30, 50);
-    for (int32_t heads = 1; heads <= 17; heads += 8) {
-        const int32_t  width = heads * 12;
-        attention      a = attention_new(r, heads, width, 0.3f, 4);
-        attention      b = attention_new(r, heads, width, 0.3f, 4), ref = attention_new(r, heads, width, 0.3f, 4);
-        float *        att_l = test_floats(width), *att_r = test_floats(width), *datt[6], *coef = test_floats((r->dst + r->edges) * heads);
-        ggnn_gat_layer y = layer_of(&a);
-        for (int i = 0; i < 6; i++) datt[i] = test_floats(width);
-        y.att_l = att_l, y.att_r = att_r, y.datt_l = datt[0], y.datt_r = datt[1];
-        CHECK_EQ(ggnn_gat(&y), GGNN_OK);
-        CHECK_EQ(ggnn_gat_back(a.dz, a.ld_dz, &r->t, &y, a.dout, a.ld_dout), GGNN_OK);
-        memcpy(b.z, a.z, (size_t)(r->src * a.ld_z) * 4); /* by hand */
-        memcpy(b.dout, a.dout, (size_t)(r->dst * a.ld_dout) * 4);
-        ggnn_scores(b.el, b.z, b.ld_z, att_l, r->src, heads, width);
-        ggnn_scores(b.er, b.z, b.ld_z, att_r, r->dst, heads, width);
-        attention_forward(&b);
-        attention_backward(&b);
-        ggnn_scores_back(b.dz, b.ld_dz, datt[2], b.del, b.z, b.ld_z, att_l, r->src, heads, width);
-        ggnn_scores_back(b.dz, b.ld_dz, datt[3], b.der, b.z, b.ld_z, att_r, r->dst, heads, width);
-        memcpy(ref.z, a.z, (size_t)(r->src * a.ld_z) * 4); /* and by the reference */
-        memcpy(ref.dout, a.dout, (size_t)(r->dst * a.ld_dout) * 4);
-        y = layer_of(&ref);
-        y.att_l = att_l, y.att_r = att_r, y.datt_l = datt[4], y.datt_r = datt[5];
-        ggnn_ref_gat(&y);
-        ggnn_ref_gat_back(ref.dz, ref.ld_dz, &r->t, &y, ref.dout, ref.ld_dout, coef);
-        for (int i = 0; i < 4; i += 2) {
-            const attention* other = i ? &ref : &b;
-            CHECK(same_floats(a.el, other->el, r->src * heads) && same_floats(a.er, other->er, r->dst * heads));
-            for (int64_t v = 0; v < r->dst; v++) CHECK(same_floats(a.out + v * a.ld_out, other->out + v * a.ld_out, width));
-            for (int64_t u = 0; u < r->src; u++) CHECK(same_floats(a.dz + u * a.ld_dz, other->dz + u * a.ld_dz, width));
-            CHECK(same_floats(datt[0], datt[2 + i], width) && same_floats(datt[1], datt[3 + i], width));
-        }
-        for (int i = 0; i < 6; i++) free(datt[i]);
-        free(att_l);
-        free(att_r);
-        free(coef);
-        attention_free(&a);
-        attention_free(&b);
-        attention_free(&ref);
-    }
+    for (int32_t heads = 1; heads <= 17; heads += 8) check_vectors(r, heads);
     random_block_free(r);
 }
 
@@ -772,6 +774,7 @@ TEST(attention_of_hubs_is_that_of_other_lists)
     wild_list = -1;
     random_block* few = random_block_new(sizeof degree / sizeof *degree, 9, degree); /* sources are hubs, too: of the backward */
     for (int i = 0; i < 4; i++) check_order(few, heads[i], width[i], i % 2 ? 0.3f : 0, i == 2, 8);
+    FOR_EACH_FORM if (form % 4 == 0) check_vectors(few, form % 8 ? 17 : 3); /* heads go sixteen at a time */
     static const int64_t whole[] = {8192}; /* edges of a node to itself: two rounds, and one entry more than segments hold */
     random_block*        one = random_block_new(1, 1, whole);
     check_order(one, 4, 128, 0, 0, 8);

@@ -426,7 +426,7 @@ void cpu_attend_back(net* n, mat dz, const ggnn_block* t, const ggnn_gat_layer* 
 {
     double start = cpu_start();
     ggnn_gat_back(dz.v, dz.ld, t, y, dout.v, dout.ld);
-    int64_t scores = (y->att_l ? 3 * bytes_of(dz) : 0) + (y->att_r ? 3 * bytes_of(dout) : 0);
+    int64_t scores = (y->att_l ? bytes_of(dz) : 0) + (y->att_r ? 3 * bytes_of(dout) : 0); /* el's reach dz as it is made */
     cpu_stop(n, NET_AGGREGATE, start,
              2 * (aggregate_bytes(y->block, dz, (int64_t)sizeof(float)) + term_bytes(y)) + scores);
 }
