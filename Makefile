@@ -225,7 +225,7 @@ run: all # make a graph, train GraphSAGE on it
 	$(BUILD)/ggnn-data generate planted $(BUILD)/planted.ggnn
 	$(BUILD)/ggnn-train --data $(BUILD)/planted.ggnn --model sage --layers 3 --hidden 64 --fanout 10,5,5 --epochs 10
 
-check: # half a minute, after each edit; TEST=test_sample, TEST=test_sample:NAME: that one alone
+check: # three minutes on two cores, after each edit; TEST=test_sample, TEST=test_sample:NAME: that one alone
 	@CC="$(CC)" bash tests/run.sh check $(TEST)
 test: # every test, in the forms that find most: under ten minutes on two cores
 	@CC="$(CC)" bash tests/run.sh test
