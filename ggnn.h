@@ -5522,7 +5522,7 @@ static void ggnni_gat_back_entries(const ggnni_gat* s, ggnni_reader* reader, ggn
     const float* z = s->y.z + u * s->y.ld_z + s->head * s->width;
     ggnni_sum    sum[GGNNI_HEADS];
     rows->coef = coef, rows->stride = s->pass;
-    memset(sum, 0, sizeof sum);
+    memset(sum, 0, (size_t)s->pass * sizeof *sum);
     memset(dz, 0, (size_t)(s->pass * s->width) * sizeof *dz); // of a list without entries
     for (int64_t i = first; i < end && ggnni_segment(rows, reader, u, i); i += rows->n) {
         s->loops->dot(dots, z, rows);
