@@ -5143,10 +5143,7 @@ static void ggnni_scores_dz(void* context, int64_t begin, int64_t end)
 }
 
 // Columns whose sums over all rows are one thread's: a fourth, in lines, as narrow layers are divided too.
-static int32_t ggnni_stripe(int32_t columns)
-{
-    return (int32_t)ggnni_min(64, ggnni_max(16, columns / 64 * 16));
-}
+static int32_t ggnni_stripe(int32_t n) { return (int32_t)ggnni_min(64, ggnni_max(16, n / 64 * 16)); }
 static int64_t ggnni_stripes(int32_t n) { return (n + ggnni_stripe(n) - 1) / ggnni_stripe(n); }
 
 // A stripe of datt, over all rows in order, segment by segment: threads divide outputs, never a sum.
@@ -5559,8 +5556,9 @@ static void ggnni_gat_back_hub_piece(void* context, int64_t i, int64_t end)
     const int32_t       width = h->s->pass * h->s->width, room = width + h->s->pass;
     ggnni_reader        reader;
     ggnni_rows          rows = ggnni_gat_reader(h->s, &reader, h->s->t);
-    for (float* dz = h->sums + i * room; i < end; i++, dz += room) {
+    for (; i < end; i++) {
         const int64_t first = h->first + i * GGNNI_SEGMENT;
+        float*        dz = h->sums + i * room;
         ggnni_gat_back_entries(h->s, &reader, &rows, h->u, first, first + 1, dz, dz + width);
     }
 }
